@@ -4,6 +4,7 @@ import { createRandom } from '../base/random.ts';
 import { type ExploredRequest, isAnswered, nameRequest, type Outcome } from '../explore/exploration.ts';
 import { type ExploreProgress, exploreServer } from '../explore/explore.ts';
 import { type Inventory, readInventory } from '../explore/inventory.ts';
+import { shareTime } from '../explore/time-shares.ts';
 import type { RequiredNames } from '../explore/draft/title.ts';
 import { firstVariant, type WorldSource, type WorldVariant } from '../explore/world/world.ts';
 import { behaviourKinds, type MeasuredBehaviour, type MeasuredDifference } from '../model/behaviour.ts';
@@ -75,7 +76,7 @@ export async function compareBehaviour(options: CompareOptions): Promise<Compare
   const alone = await answerAlone(ran, { bench, context: first });
   const context: CompareContext = { roots, callMs, alone };
   const candidates: Candidate[] = [];
-  const flaky: MeasuredBehaviour['flaky'] = [...corpus.flaky];
+  const flaky: MeasuredBehaviour['flaky'] = [];
   for (const { requests, runs } of ran) {
     const found = listCandidates(requests, runs, context);
     appendAll(candidates, found.candidates);
@@ -116,12 +117,19 @@ export async function compareBehaviour(options: CompareOptions): Promise<Compare
   };
 }
 
-async function explore({ base, identity, onProgress, ...options }: CompareOptions): Promise<Corpus> {
+async function explore({
+  base,
+  identity,
+  clock,
+  timeLimitMs,
+  onProgress,
+  ...options
+}: CompareOptions): Promise<Corpus> {
   const showPhase = ({ phase, subject }: ExploreProgress) => {
     if (subject === null) onProgress(phase);
   };
   return createCorpus(
-    await exploreServer(base.source, { ...options, isUnchecked: true, onProgress: showPhase }),
+    await exploreServer(base.source, { ...options, time: shareTime(clock, timeLimitMs), onProgress: showPhase }),
     identity,
   );
 }

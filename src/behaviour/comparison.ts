@@ -11,7 +11,7 @@ export interface BehaviourSide {
   roots: readonly string[];
 }
 
-export interface CompareOptions extends Omit<ExploreOptions, 'clock' | 'onProgress'> {
+export interface CompareOptions extends Omit<ExploreOptions, 'time' | 'onProgress'> {
   base: BehaviourSide;
   head: BehaviourSide;
   /** Says what the base is, such as a commit and a command; a corpus of another base is of no use. */
@@ -21,6 +21,8 @@ export interface CompareOptions extends Omit<ExploreOptions, 'clock' | 'onProgre
   /** The limit of a call in the worlds of both sides, for messages. */
   callMs: number;
   clock: Clock;
+  /** The time for exploring the base. */
+  timeLimitMs: number;
   /** Gets a line whenever another part of the work begins. */
   onProgress: (what: string) => void;
 }

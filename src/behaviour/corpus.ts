@@ -1,11 +1,11 @@
 import { z } from 'zod';
 import { isTooDeep, tryParseJson } from '../base/json.ts';
-import type { Exploration } from '../explore/exploration.ts';
+import type { Explored } from '../explore/explore.ts';
 import { behaviourRequestSchema } from '../model/behaviour.ts';
 import { count } from '../model/quantities.ts';
 
 /** Raise it when the format changes, or when the explorer finds other requests for the same server and seed. */
-const corpusVersion = 1;
+const corpusVersion = 2;
 
 const counted = z.object({ reached: count, of: count });
 
@@ -27,7 +27,6 @@ const corpusSchema = z.object({
     )
     .max(10_000),
   harmless: z.array(z.string()),
-  flaky: z.array(z.object({ session: z.array(behaviourRequestSchema), reason: z.string() })),
   unexplored: z.array(z.object({ subject: z.string(), reason: z.string() })),
 });
 
@@ -35,8 +34,8 @@ const corpusSchema = z.object({
 export type Corpus = z.infer<typeof corpusSchema>;
 
 /** Makes the corpus of an exploration. `identity` says what was explored. */
-export function createCorpus(exploration: Exploration, identity: string): Corpus {
-  const { server, seed, isCutByTime, requests, coverage, sessions, harmless, flaky, unexplored } = exploration;
+export function createCorpus(explored: Explored, identity: string): Corpus {
+  const { server, seed, isCutByTime, requests, coverage, sessions, harmless, unexplored } = explored;
   const { tools, parameters, errorPaths } = coverage;
   return {
     version: corpusVersion,
@@ -46,9 +45,8 @@ export function createCorpus(exploration: Exploration, identity: string): Corpus
     isCutByTime,
     requests,
     coverage: { tools, parameters, errorPaths },
-    sessions: sessions.map(({ phase, steps }) => ({ phase, requests: steps.map(({ request }) => request) })),
+    sessions: sessions.map(({ run: { phase, steps } }) => ({ phase, requests: steps.map(({ request }) => request) })),
     harmless: [...harmless],
-    flaky: flaky.map((each) => ({ session: [...each.requests], reason: each.reason })),
     unexplored: unexplored.map(({ subject, reason }) => ({ subject, reason: dropQuote(reason) })),
   };
 }

@@ -5,7 +5,7 @@ import { type Redactor, redactDeep } from '../base/redaction.ts';
 import { parseDuration, systemClock } from '../base/time.ts';
 import { findCallRisk } from '../explore/choose-calls.ts';
 import type { Exploration } from '../explore/exploration.ts';
-import { exploreServer } from '../explore/explore.ts';
+import { exploreAndCheck } from '../explore/check-exploration.ts';
 import type { EarlierCorpus } from '../explore/read-corpus.ts';
 import { openRemoteWorlds, type RemoteServer } from '../explore/world/open-remote.ts';
 import { openWorlds } from '../explore/world/open-worlds.ts';
@@ -108,7 +108,7 @@ export async function explorePlanned(
       clock: systemClock,
       onProgress: display.show,
     };
-    return redactDeep(await exploreServer(source, options), redactor);
+    return redactDeep(await exploreAndCheck(source, options), redactor);
   } finally {
     display.clear();
   }

@@ -1,18 +1,16 @@
 import { createRandom } from '../base/random.ts';
 import { ConfigurationError } from '../base/errors.ts';
-import { clipText, formatCount } from '../base/text.ts';
-import type { Clock } from '../base/time.ts';
+import { clipText } from '../base/text.ts';
+import type { KeptSession } from './corpus.ts';
 import { countCoverage } from './count-coverage.ts';
 import {
   type Counted,
   type Exploration,
-  type ExploredSession,
-  type Finding,
   isAnswered,
   nameRequest,
+  type SessionRun,
   type Unexplored,
 } from './exploration.ts';
-import { findProblems } from './findings/find-problems.ts';
 import { type Inventory, type ListedTool, readInventory } from './inventory.ts';
 import { createKnowledge, type Knowledge } from './knowledge.ts';
 import { createLab, type Lab } from './lab.ts';
@@ -24,9 +22,7 @@ import { tryExamples } from './phases/examples.ts';
 import type { PhaseContext } from './phases/phase.ts';
 import { chooseSettled } from './phases/settle-run.ts';
 import { type EarlierCorpus, findOtherServer } from './read-corpus.ts';
-import { listMarked } from './stability/merge-values.ts';
-import { replaySessions, type StableSession } from './stability/replay.ts';
-import { shareTime } from './time-shares.ts';
+import type { TimeShares } from './time-shares.ts';
 import { explainRefusalByWorld } from './world/refused-by-world.ts';
 import type { Workspace } from '../workspace/workspace.ts';
 import { firstVariant, type WorldSource } from './world/world.ts';
@@ -36,8 +32,8 @@ export interface ExploreOptions {
   seed: number;
   /** The most requests of the phases; null for 400, or 8 for each tool if that is more. Replays do not count. */
   budget: number | null;
-  /** Phases, replays and the confirming of findings share this time. Work that does not fit is left out, and the exploration is marked as cut. */
-  timeLimitMs: number;
+  /** The time of the exploration. Work that does not fit is left out. */
+  time: TimeShares;
   /** `read-only`: only tools that are declared so are called. */
   call: 'read-only' | 'all';
   /** The reason for `read-only`, for the list of unexplored tools. */
@@ -46,10 +42,7 @@ export interface ExploreOptions {
   safeTools?: readonly string[];
   /** An earlier exploration of the server, whose requests are sent first; null for none. */
   earlier?: EarlierCorpus | null;
-  /** True to leave out replays and findings, for a caller that repeats the sessions itself. */
-  isUnchecked?: boolean;
   workspace: Workspace;
-  clock: Clock;
   /** Gets what is known whenever another part of the work begins, and after each session. */
   onProgress: (progress: ExploreProgress) => void;
 }
@@ -68,9 +61,8 @@ export interface ExploreProgress {
 const leastBudget = 400;
 const requestsPerTool = 8;
 
-/** The shares of the time at which the phases and the replays end. Findings are confirmed in the rest. */
-const phasesEnd = 0.7;
-const replaysEnd = 0.88;
+/** The share of the time at which the phases end. Sessions are chosen in the rest. */
+const phasesEnd = 7 / 8;
 
 /** The phases with their shares of the requests and of the time. The next phase may use the rest of a share. */
 const phases: ReadonlyArray<{ name: string; share: number; run: (context: PhaseContext) => Promise<void> }> = [
@@ -80,13 +72,23 @@ const phases: ReadonlyArray<{ name: string; share: number; run: (context: PhaseC
   { name: 'Provoking errors', share: 0.2, run: provokeErrors },
 ];
 
+/** What exploring a server has found, before anything is checked. */
+export interface Explored extends Omit<Exploration, 'version' | 'sessions' | 'flaky' | 'findings'> {
+  /** The sessions that add something, with the answers of one run. */
+  sessions: readonly KeptSession[];
+  /** Everything that ran. */
+  runs: readonly SessionRun[];
+  inventory: Inventory;
+  /** The first line on stdout that is no message and came before the first request; null if there is none. */
+  startNoise: string | null;
+}
+
 /**
- * Explores a server in worlds of `source`: finds calls that work, chains of calls, and refusals; keeps the sessions that add something,
- * with the stable parts of their answers; and finds problems that need no expected value.
+ * Explores a server in worlds of `source`: finds calls that work, chains of calls, and refusals, and keeps the sessions that add something.
+ * Nothing says yet which parts of their answers are stable.
  */
-export async function exploreServer(source: WorldSource, options: ExploreOptions): Promise<Exploration> {
-  const { clock, seed, workspace, onProgress, isUnchecked = false } = options;
-  const time = shareTime(clock, options.timeLimitMs);
+export async function exploreServer(source: WorldSource, options: ExploreOptions): Promise<Explored> {
+  const { time, seed, workspace, onProgress } = options;
   await using worlds = openVariant(source, firstVariant, { isEager: true });
   const first = await worlds.take();
   const { handshake } = first;
@@ -127,54 +129,31 @@ export async function exploreServer(source: WorldSource, options: ExploreOptions
   let shares = 0;
   for (const { name, share, run } of phases) {
     shares += share;
-    time.begin(shares * (isUnchecked ? replaysEnd : phasesEnd));
+    time.begin(shares * phasesEnd);
     lab.allow(Math.max(0, Math.floor(shares * budget) - lab.sent));
     begin(name);
     await run(context);
   }
-  begin('Replaying');
-  time.begin(isUnchecked ? 1 : replaysEnd);
+  begin('Choosing sessions');
+  time.begin(1);
   const { sent } = lab;
   // Repeated requests do not count.
   lab.allow(Infinity);
   const { kept, runs } = await chooseSettled(lab);
-  const check = async () => {
-    const replayed = await replaySessions(kept, { source, workspace, isHarmless: lab.isHarmless, time });
-    begin('Confirming findings');
-    time.begin(1);
-    const found = await findProblems(lab.runs, {
-      inventory,
-      source,
-      isHarmless: lab.isHarmless,
-      startNoise: first.startNoise,
-      time,
-    });
-    return { replayed, found };
-  };
-  const unchecked = {
-    replayed: { stable: kept.map((session) => ({ ...session, needsFiles: false })), flaky: [], notReplayed: 0 },
-    found: { findings: [], notConfirmed: [] },
-  };
-  const { replayed, found } = isUnchecked ? unchecked : await check();
   const { name, version, protocolVersion } = handshake;
   return {
-    version: 1,
     seed,
     server: { name, version, protocolVersion },
     sandbox: source.sandbox,
     isCutByTime: time.isCut,
     requests: { sent, budget },
     coverage: countCoverage(runs, inventory, knowledge),
-    sessions: replayed.stable.map(describeSession),
+    sessions: kept,
     harmless: inventory.tools.map((tool) => tool.name).filter((tool) => lab.isHarmless(tool)),
-    flaky: replayed.flaky,
-    findings: found.findings,
-    unexplored: [
-      ...source.missing,
-      ...left,
-      ...listUnexplored(tools, lab, { knowledge, isCut: time.isCut }),
-      ...describeCut(replayed.notReplayed, found.notConfirmed),
-    ],
+    unexplored: [...source.missing, ...left, ...listUnexplored(tools, lab, { knowledge, isCut: time.isCut })],
+    runs: lab.runs,
+    inventory,
+    startNoise: first.startNoise,
   };
 }
 
@@ -237,19 +216,6 @@ function listUnexplored(
   });
 }
 
-/** Lists the sessions and findings that the time was too short for. */
-function describeCut(notReplayed: number, notConfirmed: readonly Pick<Finding, 'kind' | 'tool'>[]): Unexplored[] {
-  return [
-    ...(notReplayed === 0
-      ? []
-      : [{ subject: formatCount(notReplayed, 'session'), reason: 'the time was over before the replay' }]),
-    ...notConfirmed.map(({ kind, tool }) => ({
-      subject: tool ?? 'the server',
-      reason: `the time was over before its finding ${kind} was confirmed`,
-    })),
-  ];
-}
-
 const lossReasons: Readonly<Record<string, string>> = {
   ended: 'its calls ended the server',
   silent: 'its calls were not answered in time',
@@ -257,10 +223,3 @@ const lossReasons: Readonly<Record<string, string>> = {
 };
 
 const shorten = (text: string) => text.replaceAll(/\s+/g, ' ').trim().slice(0, 160);
-
-function describeSession({ run, adds, needsFiles }: StableSession, index: number): ExploredSession {
-  const volatile = run.steps.flatMap(({ observation: { outcome } }, step) =>
-    listMarked(outcome.kind === 'result' ? outcome.result : outcome).map((pointer) => `/${step}${pointer}`),
-  );
-  return { id: index + 1, ...run, adds, volatile, needsFiles };
-}

@@ -8,6 +8,8 @@ export interface TimeShares {
   isOver(): boolean;
   /** True if any part was cut. */
   readonly isCut: boolean;
+  /** Returns the time up to this share of the whole, for a work that shares it among its own parts. */
+  limitTo(share: number): TimeShares;
 }
 
 /** Starts the time. */
@@ -16,9 +18,9 @@ export function shareTime(clock: Clock, limitMs: number): TimeShares {
   let endsAtMs = startedMs + limitMs;
   let isOver = false;
   let isCut = false;
-  return {
+  const create = (whole: number): TimeShares => ({
     begin: (untilShare) => {
-      endsAtMs = startedMs + untilShare * limitMs;
+      endsAtMs = startedMs + untilShare * whole * limitMs;
       isOver = false;
     },
     isOver: () => {
@@ -29,5 +31,7 @@ export function shareTime(clock: Clock, limitMs: number): TimeShares {
     get isCut() {
       return isCut;
     },
-  };
+    limitTo: (share) => create(share * whole),
+  });
+  return create(1);
 }

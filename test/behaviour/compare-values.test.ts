@@ -75,7 +75,7 @@ describe('compareValues', () => {
 
 describe('readCorpus', () => {
   const corpus: Corpus = {
-    version: 1,
+    version: 2,
     identity: 'abc',
     server: { name: 's', version: '1' },
     seed: 1,
@@ -88,7 +88,6 @@ describe('readCorpus', () => {
     },
     sessions: [{ phase: 'examples', requests: [{ kind: 'tool', tool: 'echo', arguments: {} }] }],
     harmless: ['echo'],
-    flaky: [],
     unexplored: [],
   };
 
@@ -98,7 +97,7 @@ describe('readCorpus', () => {
 
   it.each([
     ['{', 'abc', 1, 'damaged'],
-    ['{"version":1}', 'abc', 1, 'another format'],
+    ['{"version":2}', 'abc', 1, 'another format'],
     [writeCorpus({ ...corpus, identity: 'x' }), 'abc', 1, 'another base'],
     [writeCorpus(corpus), 'abc', 2, 'seed 1'],
     [writeCorpus({ ...corpus, isCutByTime: true }), 'abc', 1, 'time limit'],

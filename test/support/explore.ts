@@ -2,7 +2,7 @@ import { fileURLToPath } from 'node:url';
 import { silentLogger } from '../../src/base/logger.ts';
 import { type Clock, systemClock } from '../../src/base/time.ts';
 import type { Exploration } from '../../src/explore/exploration.ts';
-import { exploreServer } from '../../src/explore/explore.ts';
+import { exploreAndCheck } from '../../src/explore/check-exploration.ts';
 import { generatedWorkspace } from '../../src/explore/world/generated-files.ts';
 import { openWorlds } from '../../src/explore/world/open-worlds.ts';
 import { readWorkspace } from '../../src/workspace/workspace.ts';
@@ -65,7 +65,7 @@ export async function exploreInTest(command: string, settings: Settings = {}): P
     },
     { clock: systemClock, logger: silentLogger, signal: new AbortController().signal, environment: process.env },
   );
-  return await exploreServer(source, {
+  return await exploreAndCheck(source, {
     seed,
     budget,
     timeLimitMs,
