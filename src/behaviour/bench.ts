@@ -31,8 +31,9 @@ export interface SidePair {
 
 export interface Bench {
   /**
-   * Opens a round, in which both sides answer at once, and new worlds start while others are in use. In a quiet one, nothing runs but the side
-   * that answers, so that neither its time nor a port of the machine depends on the other.
+   * Opens a round, in which both sides answer at once, new worlds start while others are in use, and sessions share the requests with which
+   * they begin. In a quiet one, each request is sent, and nothing runs but the side that answers, so that neither its time nor a port of the
+   * machine depends on the other.
    */
   openRound(variant: WorldVariant, options?: { isQuiet?: boolean }): Round;
 }
@@ -54,23 +55,16 @@ export function createBench({
 }): Bench {
   const judge = (step: { request: ExploredRequest; observation: Observation }) =>
     judgeTrace(step, (tool) => harmless.has(tool));
-  const openSide = (source: WorldSource, variant: WorldVariant, isEager: boolean) => {
-    const durations: number[] = [];
-    const worlds = openVariant(timeWorlds(source, clock, durations), variant, { isEager });
-    return { durations, worlds };
-  };
-  const runSide = async (
-    { worlds, durations }: { worlds: Worlds; durations: number[] },
-    requests: readonly ExploredRequest[],
-    start: Start,
-  ): Promise<SentStep[]> => {
-    durations.length = 0;
+  const durations = new WeakMap<Observation, number>();
+  const openSide = (source: WorldSource, variant: WorldVariant, isQuiet: boolean) =>
+    openVariant(timeWorlds(source, clock, durations), variant, { isEager: !isQuiet, isSharing: !isQuiet });
+  const runSide = async (worlds: Worlds, requests: readonly ExploredRequest[], start: Start): Promise<SentStep[]> => {
     const observations = await worlds.run(requests, { start, judge });
-    return observations.map((observation, index) => ({ observation, durationMs: durations[index] ?? 0 }));
+    return observations.map((observation) => ({ observation, durationMs: durations.get(observation) ?? 0 }));
   };
   return {
     openRound: (variant, { isQuiet = false } = {}) => {
-      const sides = { base: openSide(base, variant, !isQuiet), head: openSide(head, variant, !isQuiet) };
+      const sides = { base: openSide(base, variant, isQuiet), head: openSide(head, variant, isQuiet) };
       return {
         run: async (requests, { start }) => {
           const runBase = async () => await runSide(sides.base, requests, start);
@@ -83,7 +77,7 @@ export function createBench({
           return { base: await runBase(), head: await runHead() };
         },
         [Symbol.asyncDispose]: async () => {
-          await Promise.all([sides.base.worlds[Symbol.asyncDispose](), sides.head.worlds[Symbol.asyncDispose]()]);
+          await Promise.all([sides.base[Symbol.asyncDispose](), sides.head[Symbol.asyncDispose]()]);
         },
       };
     },
@@ -96,8 +90,8 @@ export async function settleBoth<T>(left: Promise<T>, right: Promise<T>): Promis
   return [await left, await right];
 }
 
-/** Adds the duration of each request to a list. */
-function timeWorlds(source: WorldSource, clock: Clock, durations: number[]): WorldSource {
+/** Notes the duration of each observation. */
+function timeWorlds(source: WorldSource, clock: Clock, durations: WeakMap<Observation, number>): WorldSource {
   return {
     ...source,
     open: async (variant) => timeWorld(await source.open(variant), clock, durations),
@@ -105,7 +99,7 @@ function timeWorlds(source: WorldSource, clock: Clock, durations: number[]): Wor
   };
 }
 
-function timeWorld(world: World, clock: Clock, durations: number[]): World {
+function timeWorld(world: World, clock: Clock, durations: WeakMap<Observation, number>): World {
   return {
     handshake: world.handshake,
     capabilities: world.capabilities,
@@ -114,11 +108,15 @@ function timeWorld(world: World, clock: Clock, durations: number[]): World {
       return world.isLost;
     },
     hadFile: (path) => world.hadFile(path),
-    beginSession: () => world.beginSession(),
+    beginSession: (results) => world.beginSession(results),
+    get results() {
+      return world.results;
+    },
+    restoreFiles: async () => await world.restoreFiles(),
     send: async (request) => {
       const startedMs = clock.monotonicMs();
       const observation = await world.send(request);
-      durations.push(clock.monotonicMs() - startedMs);
+      durations.set(observation, clock.monotonicMs() - startedMs);
       return observation;
     },
     list: async (method, key) => await world.list(method, key),

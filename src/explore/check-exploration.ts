@@ -32,7 +32,7 @@ export async function exploreAndCheck(
  * problems that need no expected value.
  */
 export async function checkExploration(
-  { runs, inventory, startNoise, ...explored }: Explored,
+  { alone, runs, inventory, startNoise, ...explored }: Explored,
   { source, workspace, time, onProgress }: CheckOptions,
 ): Promise<Exploration> {
   const begin = (phase: string) => {
@@ -42,7 +42,7 @@ export async function checkExploration(
   const isHarmless = (tool: string) => harmless.has(tool);
   begin('Replaying');
   time.begin(replaysEnd);
-  const replayed = await replaySessions(explored.sessions, { source, workspace, isHarmless, time });
+  const replayed = await replaySessions(explored.sessions, { source, workspace, alone, isHarmless, time });
   begin('Confirming findings');
   time.begin(1);
   const found = await findProblems(runs, { inventory, source, isHarmless, startNoise, time });

@@ -76,6 +76,8 @@ const phases: ReadonlyArray<{ name: string; share: number; run: (context: PhaseC
 export interface Explored extends Omit<Exploration, 'version' | 'sessions' | 'flaky' | 'findings'> {
   /** The sessions that add something, with the answers of one run. */
   sessions: readonly KeptSession[];
+  /** The runs of those that began in a new world. */
+  alone: ReadonlySet<SessionRun>;
   /** Everything that ran. */
   runs: readonly SessionRun[];
   inventory: Inventory;
@@ -89,7 +91,7 @@ export interface Explored extends Omit<Exploration, 'version' | 'sessions' | 'fl
  */
 export async function exploreServer(source: WorldSource, options: ExploreOptions): Promise<Explored> {
   const { time, seed, workspace, onProgress } = options;
-  await using worlds = openVariant(source, firstVariant, { isEager: true });
+  await using worlds = openVariant(source, firstVariant, { isEager: true, isSharing: true });
   const first = await worlds.take();
   const { handshake } = first;
   const inventory = await readInventory(first);
@@ -151,6 +153,7 @@ export async function exploreServer(source: WorldSource, options: ExploreOptions
     sessions: kept,
     harmless: inventory.tools.map((tool) => tool.name).filter((tool) => lab.isHarmless(tool)),
     unexplored: [...source.missing, ...left, ...listUnexplored(tools, lab, { knowledge, isCut: time.isCut })],
+    alone: new Set(kept.map(({ run }) => run).filter((run) => lab.listBefore(run).length === 0)),
     runs: lab.runs,
     inventory,
     startNoise: first.startNoise,

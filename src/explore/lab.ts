@@ -54,6 +54,7 @@ export function createLab(
   let sent = 0;
   let allowed = 0;
 
+  const isAlone = (run: SessionRun) => (before.get(run) ?? []).length === 0;
   const explainStop = (tool: string) => {
     const lost = losses.get(tool);
     return lost !== undefined && lost.count >= maxLosses ? lost.reason : null;
@@ -84,14 +85,16 @@ export function createLab(
     findTool: (name) => tools.get(name),
     explainStop,
     run: async (requests, { phase, start = 'used' }) => {
-      const key = JSON.stringify([start, requests]);
+      const key = JSON.stringify(requests);
       const earlier = known.get(key);
-      if (earlier !== undefined) return earlier;
+      // What ran in a new world need not run again.
+      if (earlier !== undefined && (start === 'used' || isAlone(earlier))) return earlier;
       if (requests.some((request) => request.kind === 'tool' && explainStop(request.tool) !== null)) return null;
       if (sent + requests.length > allowed || time.isOver()) return null;
       sent += requests.length;
       const validities = await Promise.all(requests.map((request) => checkArguments(request, tools)));
       const observations = await worlds.run(requests, { start, judge: (step) => judgeTrace(step, isHarmless) });
+      sent -= worlds.shared;
       const steps = observations.map((observation, index): ObservedStep => {
         const request = requests[index];
         if (request === undefined) throw new RangeError('A world answered more requests than were sent.');

@@ -7,6 +7,7 @@ import {
   readdir,
   readlink,
   realpath,
+  rm,
   symlink,
   utimes,
   writeFile,
@@ -100,26 +101,37 @@ function refuse(code: string, message: string): ConfigurationError {
 }
 
 /** Copies a workspace into a new directory, with the times of its files. */
-export async function copyWorkspace(
-  { path, files, directories, generated = {} }: Workspace,
+export async function copyWorkspace(workspace: Workspace, target: string): Promise<void> {
+  await mkdir(target, { recursive: true });
+  for (const directory of workspace.directories) await mkdir(join(target, directory), { recursive: true });
+  for (const file of workspace.files) await copyOne(workspace, file, target);
+}
+
+/** Copies one file or directory of a workspace into a copy that has lost or changed it; nothing if the workspace does not have it. */
+export async function copyAgain(workspace: Workspace, entry: string, target: string): Promise<void> {
+  if (workspace.directories.includes(entry)) await mkdir(join(target, entry), { recursive: true });
+  else if (workspace.files.includes(entry)) await copyOne(workspace, entry, target);
+}
+
+async function copyOne(
+  { path, generated = {} }: Pick<Workspace, 'path' | 'generated'>,
+  file: string,
   target: string,
 ): Promise<void> {
-  await mkdir(target, { recursive: true });
-  for (const directory of directories) await mkdir(join(target, directory), { recursive: true });
-  for (const file of files) {
-    const to = join(target, file);
-    if (path === null) {
-      await writeFile(to, generated[file] ?? '');
-      await utimes(to, generatedAt, generatedAt);
-      continue;
-    }
-    const from = join(path, file);
-    const { atime, mtime, isSymbolicLink } = await describeFile(from);
-    if (isSymbolicLink) await symlink(await readlink(from), to);
-    else {
-      await copyFile(from, to, constants.COPYFILE_FICLONE);
-      await utimes(to, atime, mtime);
-    }
+  const to = join(target, file);
+  if (path === null) {
+    await writeFile(to, generated[file] ?? '');
+    await utimes(to, generatedAt, generatedAt);
+    return;
+  }
+  const from = join(path, file);
+  const { atime, mtime, isSymbolicLink } = await describeFile(from);
+  if (isSymbolicLink) {
+    await rm(to, { force: true });
+    await symlink(await readlink(from), to);
+  } else {
+    await copyFile(from, to, constants.COPYFILE_FICLONE);
+    await utimes(to, atime, mtime);
   }
 }
 

@@ -1,8 +1,8 @@
 import pMap from 'p-map';
 import { Disposer } from '../../base/disposal.ts';
-import { isRecord } from '../../base/json.ts';
+import { isJsonEqual, isRecord } from '../../base/json.ts';
 import type { KeptSession } from '../corpus.ts';
-import type { FlakySession, Observation, ObservedStep, Outcome } from '../exploration.ts';
+import type { FlakySession, Observation, ObservedStep, Outcome, SessionRun } from '../exploration.ts';
 import { judgeTrace } from '../lab.ts';
 import { namesFiles } from '../needs-files.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
@@ -40,32 +40,45 @@ const groupSize = 16;
 
 /**
  * Replays sessions in three new worlds, and once more among other files. Drops those whose outcome differs, and marks the parts of the
- * others that differ.
+ * others that differ. One process serves several sessions, with restored files: that counts where each answer and each change of a file is
+ * as it was when the session ran in a new world first. Otherwise, the session is replayed in a new world again.
  */
 export async function replaySessions(
   kept: readonly KeptSession[],
   {
     source,
     workspace,
+    alone,
     isHarmless,
     time,
   }: {
     source: WorldSource;
     workspace: Workspace;
+    /** The runs that began in a new world. */
+    alone: ReadonlySet<SessionRun>;
     isHarmless: (tool: string) => boolean;
     time: Pick<TimeShares, 'isOver'>;
   },
 ): Promise<Replayed> {
   await using resources = new Disposer();
+  const judge = (step: Pick<ObservedStep, 'request' | 'observation'>) => judgeTrace(step, isHarmless);
   const openReplay = (variant: WorldVariant) => {
-    const worlds = resources.use(openVariant(source, variant, { isEager: false }));
-    const judge = (step: Pick<ObservedStep, 'request' | 'observation'>) => judgeTrace(step, isHarmless);
+    const worlds = resources.use(openVariant(source, variant, { isEager: false, isSharing: true }));
     const results = new Map<KeptSession, Observation[]>();
+    let keepsState = false;
+    const repeat = async ({ run }: KeptSession): Promise<Observation[]> => {
+      const requests = run.steps.map(({ request }) => request);
+      const start = alone.has(run) && !keepsState ? 'restored' : 'new';
+      const observed = await worlds.run(requests, { start, judge });
+      if (!worlds.isRestored || isLike(run.steps, observed)) return observed;
+      const anew = await worlds.run(requests, { start: 'new', judge });
+      keepsState = isLike(run.steps, anew);
+      return anew;
+    };
     const replay = async (sessions: readonly KeptSession[]) => {
       for (const session of sessions) {
         if (time.isOver()) return;
-        const requests = session.run.steps.map(({ request }) => request);
-        results.set(session, await worlds.run(requests, { start: 'new', judge }));
+        results.set(session, await repeat(session));
       }
     };
     return { results, replay };
@@ -109,6 +122,18 @@ export async function replaySessions(
     });
   }
   return { stable, flaky, notReplayed: kept.length - complete.length };
+}
+
+/** Checks if steps were observed again, apart from times, ids and other volatile forms. */
+function isLike(steps: readonly ObservedStep[], observed: readonly Observation[]): boolean {
+  return steps.every(({ observation: { outcome, files, noise } }, index) => {
+    const other = observed[index];
+    return (
+      other !== undefined &&
+      isJsonEqual([files, noise], [other.files, other.noise]) &&
+      printMasked(outcome) === printMasked(other.outcome)
+    );
+  });
 }
 
 function findDifference(replays: ReadonlyArray<readonly Observation[]>): string | null {

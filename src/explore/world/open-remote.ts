@@ -74,9 +74,13 @@ function createRemoteWorld(
       return isLost;
     },
     hadFile: () => false,
-    beginSession: () => {
-      results = [];
+    beginSession: (earlier = []) => {
+      results = [...earlier];
     },
+    get results() {
+      return results;
+    },
+    restoreFiles: async () => await Promise.resolve(false),
     send: async (request): Promise<Observation> => {
       const filled = fillReferences(request, results);
       const answer = await ask(async (options) => await start(filled, options)).then(

@@ -105,14 +105,15 @@ async function openWorld(
   try {
     await mkdir(paths.outside, { recursive: true });
     await writeFile(join(paths.outside, fileCanary.name), `${fileCanary.value}\n`);
-    await fillPlace(paths, variant.isForeign ? emptyWorkspace : start.workspace);
+    const files = variant.isForeign ? emptyWorkspace : start.workspace;
+    await fillPlace(paths, files);
     const env = { ...nameCompileCaches(join(paths.worlds, 'compiled')), ...base.env, ...nameCanary(variant) };
     // Warnings about containers repeat for each world.
     const inPlace = startInPlace({ ...base, env, logger: silentLogger }, paths);
     const server = startServerProcess(inPlace, { readsStdin: true });
     const { clock, signal } = context;
     const connection = await connect(server, { clock, signal, limits: start.limits, readyMs: start.readyTimeoutMs });
-    return await createWorld(connection, paths, dispose);
+    return await createWorld(connection, paths, { files, dispose });
   } catch (error) {
     await dispose();
     if (!(error instanceof HandshakeError)) throw error;

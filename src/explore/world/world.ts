@@ -3,11 +3,13 @@ import { isRecord, isTooDeep, type JsonObject } from '../../base/json.ts';
 import { readToolResult } from '../../mcp/tasks.ts';
 import { classifyCallFault } from '../../mcp/faults.ts';
 import type { Handshake } from '../../mcp/protocol.ts';
-import type { ExploredRequest, Observation, Outcome, Unexplored } from '../exploration.ts';
+import { type ExploredRequest, hasNoEffects, type Observation, type Outcome, type Unexplored } from '../exploration.ts';
 import type { Connection, Reply } from './connection.ts';
 import { hidePaths, showPaths } from '../../workspace/placeholders.ts';
 import { fillReferences, toObject, type WorldPaths } from './placeholders.ts';
+import { putBack } from './put-back.ts';
 import { compareSnapshots, type Snapshot, takeSnapshot } from './snapshot.ts';
+import type { Workspace } from '../../workspace/workspace.ts';
 
 export type ListMethod = 'tools/list' | 'resources/list' | 'prompts/list';
 
@@ -21,8 +23,12 @@ export interface World extends AsyncDisposable {
   readonly isLost: boolean;
   /** Checks if the world had this file, or directory, when it was new. */
   hadFile(path: string): boolean;
-  /** Begins a session: references count its steps from here. */
-  beginSession(): void;
+  /** Begins a session: references count its steps from here, after those with these results. */
+  beginSession(results?: readonly unknown[]): void;
+  /** The results of the requests of the session so far, as the server gave them. */
+  readonly results: readonly unknown[];
+  /** Puts the files of the workspace back as they were when the world was new; false if that is not possible. */
+  restoreFiles(): Promise<boolean>;
   send(request: ExploredRequest): Promise<Observation>;
   /** Requests a whole list, such as `tools/list`, page by page; null if the server does not answer with one. */
   list(method: ListMethod, key: string): Promise<JsonObject[] | null>;
@@ -57,11 +63,11 @@ const maxPages = 50;
 /** A server that lists nothing in this time lists nothing. */
 const listTimeoutMs = 30_000;
 
-/** Puts a connection and the directories of its process together. `dispose` removes the directories. */
+/** Puts a connection and the directories of its process together. `dispose` removes the directories, and `files` were copied into the workspace. */
 export async function createWorld(
   connection: Connection,
   paths: WorldPaths,
-  dispose: () => Promise<void>,
+  { files: ofWorkspace, dispose }: { files: Workspace; dispose: () => Promise<void> },
 ): Promise<World> {
   const first: Snapshot = await takeSnapshot(paths.workspace);
   let snapshot = first;
@@ -76,8 +82,16 @@ export async function createWorld(
       return isLost || connection.hasEnded;
     },
     hadFile: (path) => first.has(path),
-    beginSession: () => {
-      results = [];
+    beginSession: (earlier = []) => {
+      results = [...earlier];
+    },
+    get results() {
+      return results;
+    },
+    restoreFiles: async () => {
+      await putBack(paths.workspace, { first, now: snapshot, files: ofWorkspace });
+      snapshot = await takeSnapshot(paths.workspace, snapshot);
+      return hasNoEffects(compareSnapshots(first, snapshot));
     },
     send: async (request) => {
       const { method, params } = writeRequest(fillReferences(showPaths(request, paths), results));

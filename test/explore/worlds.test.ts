@@ -1,0 +1,160 @@
+import { mkdir, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import type { KeptSession } from '../../src/explore/corpus.ts';
+import type { ExploredRequest, FileEffects, Observation, SessionRun } from '../../src/explore/exploration.ts';
+import { replaySessions } from '../../src/explore/stability/replay.ts';
+import { fillReferences } from '../../src/explore/world/placeholders.ts';
+import { putBack } from '../../src/explore/world/put-back.ts';
+import { compareSnapshots, takeSnapshot } from '../../src/explore/world/snapshot.ts';
+import { firstVariant, type World, type WorldSource, type WorldVariant } from '../../src/explore/world/world.ts';
+import { openVariant } from '../../src/explore/world/worlds.ts';
+import { copyWorkspace, emptyWorkspace, readWorkspace } from '../../src/workspace/workspace.ts';
+import { createWorkspace } from '../support/workspace.ts';
+
+const call = (tool: string, args: Record<string, unknown> = {}): ExploredRequest => ({
+  kind: 'tool',
+  tool,
+  arguments: args,
+});
+const [add, list] = [call('add', { name: 'alpha' }), call('list')];
+const isHarmless = (tool: string) => tool !== 'add';
+
+/** Where the names of `add` are, which `list` shows: in a file of the workspace, or in the process alone. */
+type Store = 'file' | 'process';
+
+/** Opens worlds of a server without a process, and notes the requests that each gets. */
+function openNotedWorlds(store: Store): { source: WorldSource; noted: string[][] } {
+  const noted: string[][] = [];
+  const open = async (variant: WorldVariant): Promise<World> => {
+    const own: string[] = [];
+    noted.push(own);
+    let names: unknown[] = [];
+    let results: unknown[] = [];
+    const answer = async (request: ExploredRequest): Promise<Observation> => {
+      const sent = fillReferences(request, results);
+      own.push('tool' in sent ? `${sent.tool} ${Object.values(sent.arguments).join()}`.trim() : sent.kind);
+      const isAdding = sent.kind === 'tool' && sent.tool === 'add';
+      if (isAdding) names.push(sent.arguments['name']);
+      const isZone = sent.kind === 'tool' && sent.tool === 'zone';
+      const result = { names: isZone ? [variant.timeZone ?? 'none'] : [...names] };
+      results.push(result);
+      const files: FileEffects = {
+        added: isAdding && store === 'file' && names.length === 1 ? ['names'] : [],
+        changed: isAdding && store === 'file' && names.length > 1 ? ['names'] : [],
+        removed: [],
+      };
+      return await Promise.resolve({ outcome: { kind: 'result', isError: false, result }, files, noise: null });
+    };
+    return await Promise.resolve({
+      handshake: { protocol: 'legacy', protocolVersion: '', name: null, version: null },
+      capabilities: {},
+      startNoise: null,
+      isLost: false,
+      hadFile: () => false,
+      beginSession: (earlier: readonly unknown[] = []) => {
+        results = [...earlier];
+      },
+      get results() {
+        return results;
+      },
+      restoreFiles: async () => {
+        if (store === 'file') names = [];
+        return await Promise.resolve(true);
+      },
+      send: answer,
+      list: async () => await Promise.resolve(null),
+      [Symbol.asyncDispose]: async () => await Promise.resolve(),
+    });
+  };
+  const end = async () => await Promise.resolve();
+  return { noted, source: { sandbox: 'none', isShared: false, missing: [], open, [Symbol.asyncDispose]: end } };
+}
+
+describe('openVariant', () => {
+  const judge = ({ request }: { request: ExploredRequest }) =>
+    'tool' in request && !isHarmless(request.tool) ? ('used' as const) : ('clean' as const);
+  const runAll = async (sessions: ExploredRequest[][], isSharing: boolean) => {
+    const { source, noted } = openNotedWorlds('process');
+    await using worlds = openVariant(source, firstVariant, { isEager: false, isSharing });
+    const answers: unknown[] = [];
+    for (const session of sessions) {
+      const observations = await worlds.run(session, { start: 'new', judge });
+      answers.push(observations.map(({ outcome }) => outcome.kind === 'result' && outcome.result['names']));
+    }
+    return { noted, answers };
+  };
+
+  it('sends the requests with which sessions begin once, if nothing else has changed their world', async () => {
+    const ofResult = call('find', { name: '{{result.0/names/0}}' });
+    const sessions = [[add, list], [add, ofResult], [add, add, list], [list], [add, list]];
+    const shared = await runAll(sessions, true);
+    expect(shared.noted).toEqual([
+      ['add alpha', 'list', 'find alpha', 'add alpha', 'list'],
+      ['list', 'add alpha', 'list'],
+    ]);
+    const alone = await runAll(sessions, false);
+    // A reader may follow another one.
+    expect(alone.noted).toHaveLength(4);
+    expect(shared.answers).toEqual(alone.answers);
+  });
+});
+
+describe('putBack', () => {
+  it('removes, renews and restores what a server added, changed and removed', async () => {
+    await using kept = await createWorkspace({ 'a.txt': 'alpha', 'docs/b.txt': 'beta', 'docs/deep/c.txt': 'gamma' });
+    await using copy = await createWorkspace({});
+    const files = await readWorkspace(kept.path, kept.path);
+    await copyWorkspace(files, copy.path);
+    const first = await takeSnapshot(copy.path);
+    await writeFile(join(copy.path, 'a.txt'), 'longer than alpha');
+    await rm(join(copy.path, 'docs'), { recursive: true });
+    await mkdir(join(copy.path, 'new/empty'), { recursive: true });
+    await writeFile(join(copy.path, 'new/d.txt'), 'delta');
+    await putBack(copy.path, { first, now: await takeSnapshot(copy.path), files });
+    expect(compareSnapshots(first, await takeSnapshot(copy.path))).toEqual({ added: [], changed: [], removed: [] });
+  });
+});
+
+describe('replaySessions', () => {
+  const sessions: ExploredRequest[][] = [[add], [add, list], [call('add', { name: 'beta' }), list], [list, add, list]];
+  const replay = async (store: Store, extra: ExploredRequest[][] = []) => {
+    const { source } = openNotedWorlds(store);
+    const kept: KeptSession[] = [];
+    for (const requests of [...sessions, ...extra]) {
+      await using worlds = openVariant(source, firstVariant, { isEager: false });
+      const observations = await worlds.run(requests, { start: 'own', judge: () => 'used' });
+      const steps = requests.map((request, index) => ({ request, isValid: true, observation: observations[index]! }));
+      kept.push({ run: { phase: 'chains', steps }, adds: [] });
+    }
+    const replays = openNotedWorlds(store);
+    const { stable, flaky } = await replaySessions(kept, {
+      source: replays.source,
+      workspace: emptyWorkspace,
+      alone: new Set<SessionRun>(kept.map(({ run }) => run)),
+      isHarmless,
+      time: { isOver: () => false },
+    });
+    const answers = stable.map(({ run }) => run.steps.map(({ observation: { outcome } }) => outcome));
+    expect(flaky).toEqual([]);
+    expect(answers.slice(0, sessions.length)).toEqual(
+      kept.slice(0, sessions.length).map(({ run }) => run.steps.map(({ observation: { outcome } }) => outcome)),
+    );
+    return { answers, worlds: replays.noted.length };
+  };
+
+  it('needs one process for each kind of world, if the files of the workspace are all that a server keeps', async () => {
+    // Sessions that change files are not replayed among other files.
+    expect((await replay('file')).worlds).toBe(3);
+  });
+
+  it('starts a process for each change, if the server keeps it in its process', async () => {
+    // Of the four sessions, two begin with the same request, in each of the four kinds of worlds.
+    expect((await replay('process')).worlds).toBe(3 * 4);
+  });
+
+  it('marks what another time zone changes in a process that serves several sessions', async () => {
+    const { answers } = await replay('file', [[add, call('zone')]]);
+    expect(JSON.stringify(answers.at(-1)?.[1])).toContain('{{any}}');
+  });
+});
