@@ -138,6 +138,10 @@ function listStepFeatures(step: ObservedStep | undefined, inventory: Inventory):
     return [`refusal ${subject} ${message}`];
   }
   if (outcome.kind !== 'result') return [];
+  // A server may ask for roots at any time.
+  const asked = (observation.asked ?? []).flatMap(({ ability }) =>
+    ability === 'roots' ? [] : [`asks ${subject} ${ability}`],
+  );
   const shape = `result ${subject} ${describeShape(outcome.result['structuredContent'] ?? readOutcomeText(outcome))}`;
   if (request.kind !== 'tool') return [`${request.kind} ${subject}`, shape];
   const tool = inventory.tools.find(({ name }) => name === request.tool);
@@ -148,7 +152,7 @@ function listStepFeatures(step: ObservedStep | undefined, inventory: Inventory):
     const isListed = Array.isArray(schema?.['enum']) || typeof value === 'boolean';
     return [`parameter ${subject} ${name}`, ...(isListed ? [`value ${subject} ${name} ${JSON.stringify(value)}`] : [])];
   });
-  return [`tool ${subject}`, ...parameters, shape];
+  return [`tool ${subject}`, ...parameters, shape, ...asked];
 }
 
 /** Names the texts of the call before that a call has as arguments, in the same case or in the other one. */

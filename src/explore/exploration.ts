@@ -1,4 +1,5 @@
 import type { JsonObject } from '../base/json.ts';
+import type { ElicitationAnswer, SamplingAnswer } from '../model/client-abilities.ts';
 
 /** A request that the explorer sends. `{{workspace}}` and `{{result.0/…}}` in its values are replaced when it is sent. */
 export type ExploredRequest =
@@ -25,12 +26,20 @@ export interface FileEffects {
   removed: readonly string[];
 }
 
+/** A request of the server to its client, with the answer that it got. */
+export type AskedRequest =
+  | { ability: 'elicitation'; message: string; answer: ElicitationAnswer }
+  | { ability: 'sampling'; message: string; answer: SamplingAnswer }
+  | { ability: 'roots' };
+
 /** The observations of one request. */
 export interface Observation {
   outcome: Outcome;
   files: FileEffects;
   /** The first line on stdout that is no message, if it came with this request; null if there is none. */
   noise: string | null;
+  /** The requests of the server to its client before it answered; absent without any. */
+  asked?: readonly AskedRequest[];
 }
 
 export interface ObservedStep {
@@ -114,6 +123,8 @@ export interface Exploration {
   sessions: readonly ExploredSession[];
   /** The tools whose calls were shown, or declared, to change nothing. */
   harmless: readonly string[];
+  /** The tools that the server lists only for a client that offers elicitation, sampling and roots; absent without any. */
+  hidden?: readonly string[];
   flaky: readonly FlakySession[];
   findings: readonly Finding[];
   unexplored: readonly Unexplored[];

@@ -4,6 +4,7 @@ import {
   type ExploredRequest,
   hasNoEffects,
   isAnswered,
+  nameRequest,
   type ObservedStep,
   type PhaseName,
   type SessionRun,
@@ -50,6 +51,8 @@ export function createLab(
   const known = new Map<string, SessionRun>();
   const before = new Map<SessionRun, ReadonlyArray<readonly ExploredRequest[]>>();
   const harmless = new Set<string>();
+  /** How many requests of the server a call of each tool led to, at most. They count as requests, too. */
+  const questions = new Map<string, number>();
   const losses = new Map<string, { count: number; reason: string }>();
   let sent = 0;
   let allowed = 0;
@@ -90,7 +93,7 @@ export function createLab(
       // What ran in a new world need not run again.
       if (earlier !== undefined && (start === 'used' || isAlone(earlier))) return earlier;
       if (requests.some((request) => request.kind === 'tool' && explainStop(request.tool) !== null)) return null;
-      if (sent + requests.length > allowed || time.isOver()) return null;
+      if (sent + countExpected(requests, questions) > allowed || time.isOver()) return null;
       sent += requests.length;
       const validities = await Promise.all(requests.map((request) => checkArguments(request, tools)));
       const observations = await worlds.run(requests, { start, judge: (step) => judgeTrace(step, isHarmless) });
@@ -100,7 +103,10 @@ export function createLab(
         if (request === undefined) throw new RangeError('A world answered more requests than were sent.');
         return { request, isValid: validities[index] ?? null, observation };
       });
-      for (const step of steps) noteLoss(step);
+      for (const [index, step] of steps.entries()) {
+        noteLoss(step);
+        if (index >= worlds.shared) sent += noteQuestions(step, questions);
+      }
       const run = { phase, steps };
       runs.push(run);
       before.set(run, worlds.before);
@@ -109,6 +115,19 @@ export function createLab(
       return run;
     },
   };
+}
+
+/** Counts requests, with the questions that earlier calls of their tools led to. */
+function countExpected(requests: readonly ExploredRequest[], questions: ReadonlyMap<string, number>): number {
+  return requests.reduce((sum, request) => sum + 1 + (questions.get(nameRequest(request)) ?? 0), 0);
+}
+
+/** Remembers how many questions a request led to, and returns the number. Those for roots do not count: they may come at any time. */
+function noteQuestions({ request, observation: { asked = [] } }: ObservedStep, questions: Map<string, number>): number {
+  const name = nameRequest(request);
+  const count = asked.filter(({ ability }) => ability !== 'roots').length;
+  questions.set(name, Math.max(questions.get(name) ?? 0, count));
+  return count;
 }
 
 /** Judges how a request leaves its world. */

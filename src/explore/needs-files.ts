@@ -8,7 +8,8 @@ export function namesFiles(steps: readonly ObservedStep[], { files, directories 
   const isNamed =
     /\{\{(?:workspace|outside|home|tmp|worlds)\}\}/.test(text) || [...names].some((name) => text.includes(name));
   const isDirectory = steps.some(({ request }) => request.kind === 'tool' && hasDot(request.arguments));
-  return isNamed || isDirectory || steps.some(({ observation }) => !hasNoEffects(observation.files));
+  const isRoot = steps.some(({ observation }) => observation.asked?.some(({ ability }) => ability === 'roots'));
+  return isNamed || isDirectory || isRoot || steps.some(({ observation }) => !hasNoEffects(observation.files));
 }
 
 /** The working directory, as servers take it. */

@@ -40,14 +40,26 @@ const methods: { readonly [Method in string]?: Ability } = {
   'roots/list': 'roots',
 };
 
+const capabilities: { readonly [Name in Ability]: Pick<ClientCapabilities, Name> } = {
+  // The SDK fills in the defaults of form fields that an answer leaves out.
+  elicitation: { elicitation: { form: { applyDefaults: true }, url: {} } },
+  sampling: { sampling: { tools: {} } },
+  roots: { roots: {} },
+};
+
 /** Lists the capabilities that a client with these functions announces: no more than it can answer. */
-export function announce({ elicitation, sampling, roots }: ClientAbilities): ClientCapabilities {
-  return {
-    // The SDK fills in the defaults of form fields that an answer leaves out.
-    ...(elicitation !== undefined && { elicitation: { form: { applyDefaults: true }, url: {} } }),
-    ...(sampling !== undefined && { sampling: { tools: {} } }),
-    ...(roots !== undefined && { roots: {} }),
-  };
+export function announce(offered: ClientAbilities): ClientCapabilities {
+  return announceNames(abilities.filter((ability) => offered[ability] !== undefined));
+}
+
+/** Lists the capabilities that a client with these abilities announces. */
+export function announceNames(names: readonly Ability[]): ClientCapabilities {
+  return names.reduce<ClientCapabilities>((announced, name) => Object.assign(announced, capabilities[name]), {});
+}
+
+/** Names the ability that a request of a server asks for; null for another method. */
+export function readAskedAbility(method: string): Ability | null {
+  return methods[method] ?? null;
 }
 
 /** Makes a client answer requests and `input_required` results; the SDK passes both to the same handlers. */

@@ -1,6 +1,7 @@
 import {
   CLIENT_CAPABILITIES_META_KEY,
   CLIENT_INFO_META_KEY,
+  type ClientCapabilities,
   PROTOCOL_VERSION_META_KEY,
   SERVER_INFO_META_KEY,
 } from '@modelcontextprotocol/client';
@@ -50,15 +51,20 @@ type Answer = Handshake | { offered: readonly string[] } | { text: string; isRef
 
 /**
  * Sends `initialize` to a fresh server and, if it refuses that, `server/discover`; in the reverse order if 2026-07-28 is wanted. Resolves
- * with the answer. It does not settle while the server is silent, so callers have to watch the clock and the process.
+ * with the answer. It does not settle while the server is silent, so callers have to watch the clock and the process. The client announces
+ * `capabilities`, none by default.
  */
-export async function probeStdio(peer: StdioPeer, choice: ProtocolChoice): Promise<StdioProbe> {
+export async function probeStdio(
+  peer: StdioPeer,
+  choice: ProtocolChoice,
+  capabilities: ClientCapabilities = {},
+): Promise<StdioProbe> {
   const [first, second] = listEras(choice);
-  const answer = await askAs[first](peer);
+  const answer = await askAs[first](peer, capabilities);
   if ('protocol' in answer) return judge(answer, choice);
   if ('offered' in answer) return { ok: false, offered: answer.offered };
   if (!answer.isRefusal) return { ok: false, answer: answer.text };
-  const other = await askAs[second](peer);
+  const other = await askAs[second](peer, capabilities);
   if ('protocol' in other) return judge(other, choice);
   return 'offered' in other ? { ok: false, offered: other.offered } : { ok: false, answer: answer.text };
 }
@@ -67,11 +73,14 @@ function judge(handshake: Handshake, choice: ProtocolChoice): StdioProbe {
   return isWanted(handshake, choice) ? { ok: true, handshake } : { ok: false, offered: [handshake.protocolVersion] };
 }
 
-const askAs: Record<Exclude<ProtocolEra, 'sse'>, (peer: StdioPeer) => Promise<Answer>> = {
-  legacy: async (peer) => {
+const askAs: Record<
+  Exclude<ProtocolEra, 'sse'>,
+  (peer: StdioPeer, capabilities: ClientCapabilities) => Promise<Answer>
+> = {
+  legacy: async (peer, capabilities) => {
     const { result, isError, text } = await peer.request('initialize', {
       protocolVersion: latestLegacyVersion,
-      capabilities: {},
+      capabilities,
       clientInfo: generator,
     });
     const parsed = initializeResultSchema.safeParse(result);
@@ -80,8 +89,10 @@ const askAs: Record<Exclude<ProtocolEra, 'sse'>, (peer: StdioPeer) => Promise<An
     const { protocolVersion, serverInfo } = parsed.data;
     return { protocol: 'legacy', protocolVersion, ...nameServer(serverInfo) };
   },
-  modern: async (peer) => {
-    const { result, isError, text } = await peer.request('server/discover', { _meta: describeModernClient() });
+  modern: async (peer, capabilities) => {
+    const { result, isError, text } = await peer.request('server/discover', {
+      _meta: describeModernClient(capabilities),
+    });
     const parsed = discoverResultSchema.safeParse(result);
     if (!parsed.success) return { text, isRefusal: isError };
     const { supportedVersions, _meta: meta } = parsed.data;
@@ -90,12 +101,12 @@ const askAs: Record<Exclude<ProtocolEra, 'sse'>, (peer: StdioPeer) => Promise<An
   },
 };
 
-/** The `_meta` of each request of 2026-07-28 from a client without abilities. */
-export function describeModernClient(): JsonObject {
+/** The `_meta` of each request of 2026-07-28. */
+export function describeModernClient(capabilities: ClientCapabilities = {}): JsonObject {
   return {
     [PROTOCOL_VERSION_META_KEY]: modernVersion,
     [CLIENT_INFO_META_KEY]: generator,
-    [CLIENT_CAPABILITIES_META_KEY]: {},
+    [CLIENT_CAPABILITIES_META_KEY]: capabilities,
   };
 }
 

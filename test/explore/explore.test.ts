@@ -3,6 +3,8 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { systemClock } from '../../src/base/time.ts';
 import { type Exploration, isAnswered, nameRequest } from '../../src/explore/exploration.ts';
+import { draftCases } from '../../src/explore/draft/draft-cases.ts';
+import { readOutcomeText } from '../../src/explore/stability/texts.ts';
 import { exploreInTest, knownServers, listFindings, nameExploredServer } from '../support/explore.ts';
 import { createWorkspace } from '../support/workspace.ts';
 
@@ -23,6 +25,14 @@ function listCovered({ coverage }: Exploration): string[] {
     .map(({ tool }) => tool)
     .toSorted();
 }
+
+const draftEverything = {
+  hasWorkspace: true,
+  limit: 40,
+  ids: new Set<string>(),
+  isWanted: () => true,
+  keepsFiles: false,
+};
 
 const listAdds = ({ sessions }: Exploration) => sessions.flatMap(({ adds }) => adds);
 
@@ -107,6 +117,48 @@ describe('exploreServer', () => {
       'it refused every call, the last one with: not today',
       'it refused every call, the last one with: not today either',
     ]);
+  });
+
+  it.each([[[]], [['modern']]])(
+    'answers a server that asks its client, and writes the answers into cases %s',
+    async (era) => {
+      const exploration = await exploreInTest(nameExploredServer('abilities', ...era));
+      const { sessions, hidden, coverage, flaky } = exploration;
+      expect([coverage.tools, hidden, flaky]).toEqual([{ reached: 4, of: 4 }, ['use_model'], []]);
+      const read = (tool: string) => {
+        const step = sessions.find(({ adds }) => adds.includes(`tool ${tool}`))?.steps[0];
+        return [step?.observation.asked, step && readOutcomeText(step.observation.outcome)];
+      };
+      const filled = { name: expect.any(String), plan: 'free', seats: expect.any(Number) };
+      const [asked, text] = read('book_seat');
+      expect(asked).toEqual([
+        { ability: 'elicitation', message: expect.stringMatching(/^Who asks about /), answer: { accept: filled } },
+      ]);
+      expect(text).toMatch(/^accept: \w+, free, [2-9]\d*$/);
+      expect(read('summarize')).toEqual([
+        [{ ability: 'sampling', message: 'What is tea?', answer: { text: 'alpha beta' } }],
+        'the model says: alpha beta',
+      ]);
+      expect(read('count_roots')).toEqual([[{ ability: 'roots' }], '1 root, with notes']);
+      expect(read('use_model')).toEqual([undefined, 'a model is offered']);
+      const { cases } = draftCases(exploration, draftEverything);
+      const client = (tool: string) =>
+        cases.find(({ content }) => JSON.stringify(content).includes(tool))?.content['client'];
+      expect(client('book_seat')).toEqual({ elicitation: [{ accept: filled }] });
+      expect(client('summarize')).toEqual({ sampling: [{ text: 'alpha beta' }] });
+      expect(client('count_roots')).toEqual({ roots: ['file://{{workspace}}'] });
+      expect(client('use_model')).toEqual({ elicitation: [], sampling: [], roots: ['file://{{workspace}}'] });
+    },
+  );
+
+  it.each([[[]], [['modern']]])('ends with a server that asks again after each answer %s', async (era) => {
+    const exploration = await exploreInTest(nameExploredServer('insisting', ...era), { budget: 60, callMs: 5000 });
+    const { requests, isCutByTime, unexplored, sessions } = exploration;
+    expect([isCutByTime, requests.sent <= 60]).toEqual([false, true]);
+    expect(unexplored.map(({ subject }) => subject)).toContain('never_content');
+    // A question to cancel ends the first tool in one era, and is not answered in the other.
+    const isEnded = sessions.some(({ adds }) => adds.includes('tool insist'));
+    expect(isEnded).toBe(era.length === 0);
   });
 
   it('ends soon after its time limit with a server whose calls take five seconds, and says what was left out', async () => {

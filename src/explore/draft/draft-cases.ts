@@ -1,5 +1,6 @@
 import { isRecord, type JsonObject } from '../../base/json.ts';
 import { appendAll } from '../../base/lists.ts';
+import { type Ability, abilities } from '../../model/client-abilities.ts';
 import type { AddedCase } from '../../suite/add-cases.ts';
 import { createTaker, deriveSlug } from '../../suite/case-ids.ts';
 import {
@@ -76,7 +77,9 @@ export function draftCases(exploration: Exploration, options: DraftOptions): Dra
       return file;
     };
     const steps = draftSteps(session, { required, keepFile: options.keepsFiles ? keepFile : null });
-    return { content: { id, title: escapeText(title), steps }, comments: [], isCommentedOut: false };
+    const client = draftClient(session, { hidden: new Set(exploration.hidden), hasWorkspace: options.hasWorkspace });
+    const content = { id, title: escapeText(title), ...(client !== null && { client }), steps };
+    return { content, comments: [], isCommentedOut: false };
   });
   return {
     cases,
@@ -174,6 +177,26 @@ function groupBySubject(cases: readonly Titled[]): Titled[] {
 function nameSubject({ steps }: Pick<ExploredSession, 'steps'>): string {
   const last = steps.at(-1);
   return last === undefined ? '' : nameRequest(last.request);
+}
+
+/**
+ * Drafts the client's answers to the requests of the server; null if it asked for nothing. A tool that is listed only for a client with
+ * abilities gets all of them.
+ */
+function draftClient(
+  { steps }: Pick<ExploredSession, 'steps'>,
+  { hidden, hasWorkspace }: { hidden: ReadonlySet<string>; hasWorkspace: boolean },
+): JsonObject | null {
+  const asked = steps.flatMap(({ observation }) => observation.asked ?? []);
+  const needsAll = steps.some(({ request }) => request.kind === 'tool' && hidden.has(request.tool));
+  const names = abilities.filter((name) => needsAll || asked.some(({ ability }) => ability === name));
+  if (names.length === 0) return null;
+  const roots = hasWorkspace ? ['file://{{workspace}}'] : [];
+  const list = (name: Ability) =>
+    asked.flatMap((each) =>
+      each.ability === name && 'answer' in each ? [mapTexts<unknown>(each.answer, escapeText)] : [],
+    );
+  return Object.fromEntries(names.map((name) => [name, name === 'roots' ? roots : list(name)]));
 }
 
 /** Drafts the steps with their checks: those of the last request, and of each request that another one repeats. */

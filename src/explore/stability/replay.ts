@@ -2,7 +2,7 @@ import pMap from 'p-map';
 import { Disposer } from '../../base/disposal.ts';
 import { isJsonEqual, isRecord } from '../../base/json.ts';
 import type { KeptSession } from '../corpus.ts';
-import type { FlakySession, Observation, ObservedStep, Outcome, SessionRun } from '../exploration.ts';
+import type { AskedRequest, FlakySession, Observation, ObservedStep, Outcome, SessionRun } from '../exploration.ts';
 import { judgeTrace } from '../lab.ts';
 import { namesFiles } from '../needs-files.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
@@ -83,7 +83,7 @@ export async function replaySessions(
     };
     return { results, replay };
   };
-  const isMovable = ({ run }: KeptSession) => !namesFiles(run.steps, workspace);
+  const isMovable = ({ run }: KeptSession) => !namesFiles(run.steps.map(dropRoots), workspace);
   const foreign = openReplay(foreignVariant);
   const replays = variants.map(openReplay);
   for (let from = 0; from < kept.length; from += groupSize) {
@@ -126,11 +126,13 @@ export async function replaySessions(
 
 /** Checks if steps were observed again, apart from times, ids and other volatile forms. */
 function isLike(steps: readonly ObservedStep[], observed: readonly Observation[]): boolean {
-  return steps.every(({ observation: { outcome, files, noise } }, index) => {
+  return steps.every(({ observation }, index) => {
+    const { outcome, files, noise } = observation;
     const other = observed[index];
     return (
       other !== undefined &&
       isJsonEqual([files, noise], [other.files, other.noise]) &&
+      nameAsked(observation) === nameAsked(other) &&
       printMasked(outcome) === printMasked(other.outcome)
     );
   });
@@ -142,8 +144,35 @@ function findDifference(replays: ReadonlyArray<readonly Observation[]>): string 
   for (const [index, { outcome }] of first.entries()) {
     const kinds = new Set(replays.map((replay) => nameOutcome(replay[index]?.outcome ?? outcome)));
     if (kinds.size > 1) return `request ${index + 1} had different outcomes: ${[...kinds].toSorted().join(', ')}`;
+    const asked = new Set(replays.map((replay) => nameAsked(replay[index])));
+    if (asked.size > 1) return `request ${index + 1} asked the client for different things`;
   }
   return null;
+}
+
+/** Names the requests of the server to its client, apart from those for roots: a server may ask for these at any time. */
+function nameAsked(observation: Observation | undefined): string {
+  const abilities = (observation?.asked ?? []).map(({ ability }) => ability);
+  return abilities.filter((ability) => ability !== 'roots').join();
+}
+
+/** Leaves out requests for roots, which may have come with the step by chance. */
+function dropRoots(step: ObservedStep): ObservedStep {
+  const { asked = [], ...observation } = step.observation;
+  const others = asked.filter(({ ability }) => ability !== 'roots');
+  return { ...step, observation: { ...observation, ...(others.length > 0 && { asked: others }) } };
+}
+
+/** Merges the requests of the server to its client. One for roots counts if it came each time. */
+function mergeAsked(observations: readonly Observation[]): AskedRequest[] {
+  const lists = observations.map(({ asked = [] }) => asked);
+  const isAlways = lists.every((list) => list.some(({ ability }) => ability === 'roots'));
+  const others = lists.map((list) => list.flatMap((each) => (each.ability === 'roots' ? [] : [each])));
+  const merged = (others[0] ?? []).map((each, index) => {
+    const messages = others.map((list) => list[index]?.message ?? each.message);
+    return { ...each, message: String(mergeValues(messages)) };
+  });
+  return [...(isAlways ? [{ ability: 'roots' as const }] : []), ...merged];
 }
 
 function nameOutcome(outcome: Outcome): string {
@@ -156,7 +185,9 @@ function mergeSteps(steps: readonly ObservedStep[], replays: ReadonlyArray<reado
     const observations = replays.flatMap((replay) => replay[index] ?? []);
     const [first = step.observation] = observations;
     const outcome = mergeOutcomes(observations.map((each) => each.outcome)) ?? step.observation.outcome;
-    return { ...step, observation: { ...first, outcome } };
+    const asked = mergeAsked([step.observation, ...observations]);
+    const { files, noise } = first;
+    return { ...step, observation: { outcome, files, noise, ...(asked.length > 0 && { asked }) } };
   });
 }
 

@@ -1,26 +1,33 @@
 import { describeError } from '../../base/errors.ts';
 import { isRecord, type JsonObject } from '../../base/json.ts';
 import { type Clock, race } from '../../base/time.ts';
+import { announceNames } from '../../mcp/abilities.ts';
 import { probeStdio, describeModernClient } from '../../mcp/probe-stdio.ts';
 import type { Handshake } from '../../mcp/protocol.ts';
+import { abilities } from '../../model/client-abilities.ts';
 import { connectChild } from '../../server/bridge/child.ts';
 import {
   createNotification,
   createRequest,
   type Message,
   type MessageId,
+  type RequestMessage,
   type ResponseMessage,
   createError,
   createResult,
   rpcErrorCodes,
 } from '../../server/bridge/bridge-messages.ts';
 import type { ProcessExit, ServerProcess } from '../../server/process.ts';
+import type { AskedRequest } from '../exploration.ts';
 
 /** The answer to a request, or the event that came instead. */
 export type Reply =
   | { kind: 'response'; response: ResponseMessage }
   | { kind: 'ended'; exit: ProcessExit }
   | { kind: 'silent'; isAlive: boolean };
+
+/** Answers a request of the server to its client; null if the client does not offer it. */
+export type AnswerClient = (method: string, params: JsonObject) => { result: JsonObject; asked: AskedRequest } | null;
 
 /** A conversation with one process, with one request at a time. Disposing it ends the process. */
 export interface Connection extends AsyncDisposable {
@@ -33,6 +40,8 @@ export interface Connection extends AsyncDisposable {
   request(method: string, params: JsonObject, afterMs?: number): Promise<Reply>;
   /** Takes the first line on stdout that is no message, once; null if there is none. */
   takeNoise(): string | null;
+  /** Takes the requests of the server to its client since the last time. */
+  takeAsked(): AskedRequest[];
 }
 
 /** The limits of one request, in milliseconds. */
@@ -45,15 +54,24 @@ export interface RequestLimits {
 /** The handshake failed: the message says how, and quotes the server. */
 export class HandshakeError extends Error {}
 
+/** The most answers for one request. A server that asks again and again would never end. */
+const maxAnswers = 8;
+
 /**
- * Connects to a process on stdio and completes the handshake. The client announces no abilities, and answers requests of the server with
- * an error.
+ * Connects to a process on stdio and completes the handshake. The client announces the abilities for which `answer` has answers, or none if
+ * it is null.
  *
  * @throws {HandshakeError} if the process ends, stays silent for `readyMs` or does not speak MCP
  */
 export async function connect(
   server: ServerProcess,
-  { clock, limits, readyMs, signal }: { clock: Clock; limits: RequestLimits; readyMs: number; signal: AbortSignal },
+  {
+    clock,
+    limits,
+    readyMs,
+    signal,
+    answer,
+  }: { clock: Clock; limits: RequestLimits; readyMs: number; signal: AbortSignal; answer: AnswerClient | null },
 ): Promise<Connection> {
   const child = connectChild(server);
   const waiting = new Map<MessageId, (response: ResponseMessage) => void>();
@@ -61,10 +79,45 @@ export async function connect(
   let noiseTaken: string | null = null;
   let nextId = 0;
   let capabilities: JsonObject = {};
+  const announced = announceNames(answer === null ? [] : abilities);
+  let asked: AskedRequest[] = [];
+  let answers = 0;
+  /** Answers a request of the server; null if the client does not offer it, or has answered too often. */
+  const answerOne = (method: string, params: unknown): JsonObject | null => {
+    const given = answer?.(method, isRecord(params) ? params : {}) ?? null;
+    if (given === null) return null;
+    answers += 1;
+    if (answers <= maxAnswers) {
+      asked.push(given.asked);
+      return given.result;
+    }
+    if (given.asked.ability !== 'elicitation' || answers > 2 * maxAnswers) return null;
+    asked.push({ ...given.asked, answer: 'cancel' });
+    return { action: 'cancel' };
+  };
+  const answerServer = ({ id, method, params }: RequestMessage): Message | null => {
+    if (method === 'ping') return createResult(id, {});
+    const result = answerOne(method, params);
+    if (result !== null) return createResult(id, result);
+    // A server that does not accept a refusal gets none any more.
+    if (answers > 2 * maxAnswers) return null;
+    const message = `This client does not offer ${method}.`;
+    return createError(id, { code: rpcErrorCodes.methodNotFound, message });
+  };
+  /** Answers the questions of an `input_required` result; null if the client does not answer each of them. */
+  const answerQuestions = (questions: unknown): JsonObject | null => {
+    const entries = Object.entries(isRecord(questions) ? questions : {}).map(([key, question]) => {
+      const { method, params } = isRecord(question) ? question : {};
+      return [key, typeof method === 'string' ? answerOne(method, params) : null] as const;
+    });
+    return answers > maxAnswers || entries.some(([, result]) => result === null) ? null : Object.fromEntries(entries);
+  };
   const onMessage = (message: Message) => {
     if (message.kind === 'response') waiting.get(message.id)?.(message);
-    else if (message.kind === 'request') void child.send(answerServer(message));
-    else if (message.method === 'notifications/progress') progressCount += 1;
+    else if (message.kind === 'request') {
+      const own = answerServer(message);
+      if (own !== null) void child.send(own);
+    } else if (message.method === 'notifications/progress') progressCount += 1;
     return undefined;
   };
   child.setListener({ onMessage, onExit: () => {} });
@@ -100,14 +153,14 @@ export async function connect(
     notify: async (method: string, params: JsonObject) => await child.send(createNotification(method, params)),
   };
   try {
-    const probe = await probeStdio(peer, 'auto');
+    const probe = await probeStdio(peer, 'auto', announced);
     if (!probe.ok) {
       throw new HandshakeError(
         'offered' in probe ? `it offers only ${probe.offered.join(', ')}` : `it answered ${probe.answer.slice(0, 200)}`,
       );
     }
     const { handshake } = probe;
-    const extra = handshake.protocol === 'modern' ? describeModernClient() : {};
+    const extra = handshake.protocol === 'modern' ? describeModernClient(announced) : {};
     const pingMethod = handshake.protocol === 'modern' ? 'server/discover' : 'ping';
     return {
       handshake,
@@ -121,11 +174,27 @@ export async function connect(
         noiseTaken = noise;
         return noise;
       },
+      takeAsked: () => {
+        const taken = asked;
+        asked = [];
+        return taken;
+      },
       request: async (method, params, afterMs = limits.callMs) => {
         const before = progressCount;
-        const meta = { ...extra, progressToken: nextId + 1 };
-        const reply = await ask(method, { ...params, _meta: meta }, afterMs);
-        if (reply !== null) return reply;
+        answers = 0;
+        let round: JsonObject = {};
+        for (;;) {
+          const meta = { ...extra, progressToken: nextId + 1 };
+          const reply = await ask(method, { ...params, ...round, _meta: meta }, afterMs);
+          if (reply === null) break;
+          const required = handshake.protocol === 'modern' ? readInputRequired(reply) : null;
+          if (required === null) return reply;
+          const inputResponses = answerQuestions(required['inputRequests']);
+          // It asks for more than it gets.
+          if (inputResponses === null) return { kind: 'silent', isAlive: true };
+          const { requestState } = required;
+          round = { inputResponses, ...(requestState !== undefined && { requestState }) };
+        }
         void child.send(createNotification('notifications/cancelled', { requestId: nextId }));
         const isMoving = progressCount > before;
         const ping = isMoving ? null : await ask(pingMethod, { _meta: extra }, limits.pingMs);
@@ -141,12 +210,10 @@ export async function connect(
   }
 }
 
-function answerServer({ id, method }: { id: MessageId; method: string }): Message {
-  if (method === 'ping') return createResult(id, {});
-  return createError(id, {
-    code: rpcErrorCodes.methodNotFound,
-    message: `This client does not offer ${method}.`,
-  });
+/** Reads a result of 2026-07-28 that asks the client for something first; null for another answer. */
+function readInputRequired(reply: Reply): JsonObject | null {
+  const result = reply.kind === 'response' ? reply.response.result : undefined;
+  return isRecord(result) && result['resultType'] === 'input_required' ? result : null;
 }
 
 function describeExit({ code, signal, error, lastLines }: ProcessExit): string {

@@ -12,6 +12,7 @@ import { makeTemporaryRoot, removeTree } from '../../server/temporary-root.ts';
 import { fillPlace, namePlace } from '../../workspace/place.ts';
 import { emptyWorkspace, type Workspace } from '../../workspace/workspace.ts';
 import { environmentCanary, fileCanary } from './canary.ts';
+import { createClientAnswers } from './client-answers.ts';
 import { connect, HandshakeError, type RequestLimits } from './connection.ts';
 import type { WorldPaths } from './placeholders.ts';
 import { createWorld, type World, type WorldSource, type WorldVariant } from './world.ts';
@@ -112,7 +113,9 @@ async function openWorld(
     const inPlace = startInPlace({ ...base, env, logger: silentLogger }, paths);
     const server = startServerProcess(inPlace, { readsStdin: true });
     const { clock, signal } = context;
-    const connection = await connect(server, { clock, signal, limits: start.limits, readyMs: start.readyTimeoutMs });
+    const answer = variant.isBare === true ? null : createClientAnswers(start.workspace, paths);
+    const limits = { limits: start.limits, readyMs: start.readyTimeoutMs };
+    const connection = await connect(server, { clock, signal, ...limits, answer });
     return await createWorld(connection, paths, { files, dispose });
   } catch (error) {
     await dispose();

@@ -42,6 +42,8 @@ export interface WorldVariant {
   timeZone: string | null;
   /** True for a workspace without the files of the user. */
   isForeign: boolean;
+  /** True for a client that offers the server nothing. */
+  isBare?: boolean;
 }
 
 export const firstVariant: WorldVariant = { folder: 'w', timeZone: null, isForeign: false };
@@ -94,6 +96,8 @@ export async function createWorld(
       return hasNoEffects(compareSnapshots(first, snapshot));
     },
     send: async (request) => {
+      // What it asked before belongs to no request.
+      connection.takeAsked();
       const { method, params } = writeRequest(fillReferences(showPaths(request, paths), results));
       const reply = await connection.request(method, params);
       results.push(reply.kind === 'response' ? reply.response.result : undefined);
@@ -101,11 +105,11 @@ export async function createWorld(
       const after = await takeSnapshot(paths.workspace, snapshot);
       const files = compareSnapshots(snapshot, after);
       snapshot = after;
-      const { outcome, noise } = hidePaths(
-        { outcome: readOutcome(request.kind, reply), noise: connection.takeNoise() },
+      const { outcome, noise, asked } = hidePaths(
+        { outcome: readOutcome(request.kind, reply), noise: connection.takeNoise(), asked: connection.takeAsked() },
         paths,
       );
-      return { outcome, files, noise };
+      return { outcome, files, noise, ...(asked.length > 0 && { asked }) };
     },
     list: async (method, key) => {
       const items: JsonObject[] = [];

@@ -26,6 +26,14 @@ function makeReaders(noun, count) {
   return Object.fromEntries(entries);
 }
 
+/** Asks a question that one answer is enough for. */
+const once = (ask) => (args, answer) => (answer === undefined ? ask(args) : null);
+const form = object({
+  name: string,
+  plan: { type: 'string', enum: ['free', 'team'] },
+  seats: { type: 'integer', minimum: 2 },
+});
+
 const notes = new Map();
 const remarks = new Map();
 let calls = 0;
@@ -208,6 +216,49 @@ const sets = {
     try_second: { schema: object({ name: string }), call: () => failure('not today either') },
   },
   asking: { ask_user: { hints: reads, asks: true, call: () => text('asked') } },
+  abilities: {
+    book_seat: {
+      schema: object({ topic: string }),
+      hints: reads,
+      question: once(({ topic }) => ({
+        method: 'elicitation/create',
+        params: { message: `Who asks about ${topic}?`, requestedSchema: form },
+      })),
+      call: (_, { action, content }) => text(`${action}: ${content.name}, ${content.plan}, ${content.seats}`),
+    },
+    summarize: {
+      hints: reads,
+      question: once(() => ({
+        method: 'sampling/createMessage',
+        params: { messages: [{ role: 'user', content: { type: 'text', text: 'What is tea?' } }], maxTokens: 10 },
+      })),
+      call: (_, { content }) => text(`the model says: ${content.text}`),
+    },
+    count_roots: {
+      hints: reads,
+      question: once(() => ({ method: 'roots/list' })),
+      call: (_, { roots }) =>
+        text(`${roots.length} root, ${existsSync(new URL(`${roots[0].uri}/notes.txt`)) ? 'with' : 'without'} notes`),
+    },
+    // Listed for a client that offers sampling only.
+    use_model: { hints: reads, needs: 'sampling', call: () => text('a model is offered') },
+  },
+  // Each answer leads to the next question, as long as the user accepts, or forever.
+  insisting: {
+    insist: {
+      hints: reads,
+      question: (_, answer) =>
+        answer === undefined || answer.action === 'accept'
+          ? { method: 'elicitation/create', params: { message: 'Sure?', requestedSchema: object({ sure: string }) } }
+          : null,
+      call: (_, { action }) => text(action),
+    },
+    never_content: {
+      hints: reads,
+      question: () => ({ method: 'elicitation/create', params: { message: 'Sure?', requestedSchema: object({}) } }),
+      call: () => text('never'),
+    },
+  },
   flooding: {
     pour: {
       hints: reads,
@@ -257,31 +308,84 @@ function findMistake({ properties = {}, required = [] }, args) {
   return wrong === undefined ? null : `${wrong[0]} is invalid`;
 }
 
+const isModern = process.argv.includes('modern');
+const clientKey = 'io.modelcontextprotocol/clientCapabilities';
+/** The capabilities of the client. */
+let client = {};
+
 const answers = {
-  initialize: () => ({
+  ...(isModern && {
+    'server/discover': () => ({
+      supportedVersions: ['2026-07-28'],
+      capabilities: { tools: {} },
+      _meta: { 'io.modelcontextprotocol/serverInfo': { name: 'explored', version: '1.2.3' } },
+    }),
+  }),
+  ...(!isModern && { initialize }),
+  ping: () => ({}),
+  'tools/list': listTools,
+};
+
+function initialize({ capabilities }) {
+  client = capabilities;
+  return {
     protocolVersion: '2025-11-25',
     capabilities: { tools: {} },
     serverInfo: { name: 'explored', version: process.env.VERSION ?? '1.2.3' },
-  }),
-  ping: () => ({}),
-  'tools/list': () => ({
-    tools: Object.entries(tools).map(([name, { schema = object({}), output, hints }]) => ({
-      name,
-      description: `Runs ${name.replaceAll('_', ' ')}`,
-      inputSchema: schema,
-      ...(output !== undefined && { outputSchema: output }),
-      ...(hints !== undefined && { annotations: hints }),
-    })),
-  }),
-};
+  };
+}
+
+function listTools() {
+  return {
+    tools: Object.entries(tools)
+      .filter(([, { needs }]) => needs === undefined || client[needs] !== undefined)
+      .map(([name, { schema = object({}), output, hints }]) => ({
+        name,
+        description: `Runs ${name.replaceAll('_', ' ')}`,
+        inputSchema: schema,
+        ...(output !== undefined && { outputSchema: output }),
+        ...(hints !== undefined && { annotations: hints }),
+      })),
+  };
+}
 
 let asked = 0;
+/** Waits for answers of the client to requests. */
+const waiting = new Map();
+
+async function ask(question) {
+  asked += 1;
+  const id = `ask-${asked}`;
+  send({ id, ...question });
+  return await new Promise((resolve) => {
+    waiting.set(id, resolve);
+  });
+}
+
+/** Answers a call whose tool asks the client first: with requests, or with results that require input. */
+async function callAsking(tool, { arguments: args = {}, inputResponses }) {
+  let answer = inputResponses?.only;
+  let question = tool.question(args, answer);
+  if (isModern) {
+    return question === null
+      ? tool.call(args, answer)
+      : { resultType: 'input_required', inputRequests: { only: question } };
+  }
+  while (question !== null) {
+    ({ result: answer = { action: 'refused' } } = await ask(question));
+    question = tool.question(args, answer);
+  }
+  return tool.call(args, answer);
+}
 
 for await (const line of createInterface({ input: process.stdin })) {
-  const { id, method, params = {} } = JSON.parse(line);
+  const message = JSON.parse(line);
+  const { id, method, params = {} } = message;
+  if (id !== undefined && method === undefined) waiting.get(id)?.(message);
   if (id === undefined || method === undefined) continue;
+  if (isModern) client = params._meta?.[clientKey] ?? {};
   if (method !== 'tools/call') {
-    const answer = answers[method]?.();
+    const answer = answers[method]?.(params);
     send({
       id,
       ...(answer === undefined ? { error: { code: -32_601, message: 'Method not found' } } : { result: answer }),
@@ -303,5 +407,6 @@ for await (const line of createInterface({ input: process.stdin })) {
       params: { message: 'Sure?', requestedSchema: object({}) },
     });
   }
-  send({ id, result: tool.call(args) });
+  if (tool.question === undefined) send({ id, result: tool.call(args) });
+  else void callAsking(tool, params).then((result) => send({ id, result }));
 }
