@@ -16,7 +16,7 @@ import { bundleSchemaWorker } from './bundles.ts';
 import { fillCheckTables } from './check-tables.ts';
 import { renderHostNotes, renderHostTable } from './host-tables.ts';
 import { listActionInputs, renderActionMetadata, renderInputs, renderTable, renderVariables } from './option-tables.ts';
-import { renderHostCatalog } from './host-catalog.ts';
+import { renderHostCatalog, renderHostIds } from './host-catalog.ts';
 import { renderRuleList } from './rule-list.ts';
 import { renderStatisticsTables } from './statistics-tables.ts';
 
@@ -48,6 +48,7 @@ const generated = new Map<string, string>([
   ['src/report/html/page-assets.ts', await renderPageAssets()],
   ['src/engine/schema-worker-source.ts', await renderSchemaWorker()],
   ['src/browser/probe-source.ts', await renderWidgetProbe()],
+  ['src/model/host-ids.ts', await renderHostIds(new URL('src/hosts/profiles/', root))],
   ['src/hosts/catalog.ts', await renderHostCatalog(new URL('src/hosts/profiles/', root))],
   ['README.md', renderReadme(await readFile(new URL('README.md', root), 'utf8'))],
   [

@@ -36,6 +36,12 @@ export function formatMoney(amount: number, currency: string): string {
   return `${amount.toFixed(decimals)} ${currency}`;
 }
 
+/** Lists the first items, and counts the rest: `a, b and 3 more`. */
+export function listSome(items: readonly string[], maxListed: number): string {
+  const rest = items.length - maxListed;
+  return `${items.slice(0, maxListed).join(', ')}${rest > 0 ? ` and ${rest} more` : ''}`;
+}
+
 /** Ends a sentence with a full stop unless it has one, for sentences that end with quoted text. */
 export function endSentence(text: string): string {
   return /[.!?]$/.test(text) ? text : `${text}.`;

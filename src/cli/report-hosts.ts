@@ -5,12 +5,10 @@ import { parseDoctorOptions } from '../gate/options.ts';
 import { planSurfaceServers, readServerSurfaces } from '../gate/read-surfaces.ts';
 import { chooseHosts } from '../hosts/choose-hosts.ts';
 import { compareHosts } from '../hosts/compare-hosts.ts';
+import { defaultServerName } from '../hosts/compare-with-base.ts';
 import type { HostsReport } from '../model/hosts-report.ts';
 import { renderHostsMarkdown, renderHostsText } from '../report/hosts.ts';
 import { createStderrLogger } from './command-logger.ts';
-
-/** The name of a server without one. Hosts have it in their configuration, and most put it in front of the names of tools. */
-const defaultName = 'server';
 
 /** Reads the surfaces of servers, and prints what hosts make of them. */
 export async function reportHosts(
@@ -33,7 +31,7 @@ export async function reportHosts(
     signal,
     environment,
     protocol,
-    name: typeof name === 'string' && name !== '' ? name : defaultName,
+    name: typeof name === 'string' && name !== '' ? name : defaultServerName,
   });
   const surfaces = Object.entries(redactDeep(found, redactor)).map(([server, surface]) => ({ name: server, surface }));
   stdout.write(redactor.redact(renderReport(compareHosts(profiles, surfaces), format)));

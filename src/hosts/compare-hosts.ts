@@ -1,3 +1,4 @@
+import type { HostId } from '../model/host-ids.ts';
 import type { HostChange, HostFinding, HostOutcome, HostsReport } from '../model/hosts-report.ts';
 import { type HostProfile, listFacts } from './profile.ts';
 import { type HostView, type ServedSurface, showSurface } from './show-surface.ts';
@@ -39,7 +40,7 @@ function describeOutcome(profile: HostProfile, { tools, instructions, changes }:
 }
 
 /** Joins the changes that differ only in the tool. */
-function joinChanges(host: string, changes: readonly HostChange[]): HostFinding[] {
+export function joinChanges(host: HostId, changes: readonly HostChange[]): HostFinding[] {
   const groups = Map.groupBy(changes, ({ kind, message }) => `${kind} ${message}`);
   return [...groups.values()].flatMap((same) => {
     const [first] = same;

@@ -10,7 +10,7 @@ export function describeFact(path: string, { basis, note }: AnyFact): HostFact {
 /** Builds a change that rests on a fact. */
 export function createChange(
   { path, fact }: { path: string; fact: AnyFact },
-  change: Pick<HostChange, 'kind' | 'message'> & Partial<Pick<HostChange, 'tool' | 'detail'>>,
+  change: Pick<HostChange, 'kind' | 'message'> & Partial<Pick<HostChange, 'tool' | 'server' | 'detail'>>,
 ): HostChange {
-  return { tool: null, detail: null, ...change, fact: describeFact(path, fact) };
+  return { tool: null, server: null, detail: null, ...change, fact: describeFact(path, fact) };
 }

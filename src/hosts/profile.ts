@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { hostIds } from '../model/host-ids.ts';
 
 const date = z.iso.date();
 
@@ -64,7 +65,7 @@ const longResultSchema = z.strictObject({
 
 /** The facts about a host. A fact that is absent is unknown, and nothing is derived from it. */
 export const hostProfileSchema = z.strictObject({
-  id: z.string().regex(/^[a-z]+(?:-[a-z]+)*$/),
+  id: z.enum(hostIds),
   title: z.string().min(1),
   names: fact(namesSchema),
   tools: z.strictObject({

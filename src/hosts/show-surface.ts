@@ -1,5 +1,5 @@
 import { isRecord, type JsonObject } from '../base/json.ts';
-import { formatCount } from '../base/text.ts';
+import { formatCount, listSome } from '../base/text.ts';
 import type { HostChange, ToolState } from '../model/hosts-report.ts';
 import type { Surface, SurfaceTool } from '../model/surface.ts';
 import { createChange } from './fact.ts';
@@ -74,7 +74,7 @@ function explainUnlisted(profile: HostProfile, { server, tool, label }: Served):
     const isDropped = refused.value.drops === 'server' ? bad.length > 0 : isBad;
     if (isDropped) {
       const of = refused.value.drops === 'server' ? 'all tools of the server' : 'the tool';
-      const message = `drops ${of}, because a property has the schema \`true\` (in ${listSome(bad)})`;
+      const message = `drops ${of}, because a property has the schema \`true\` (in ${listSome(bad, maxListed)})`;
       return createChange({ path: 'schemas.refused', fact: refused }, { kind: 'dropped', tool: label, message });
     }
   }
@@ -161,7 +161,7 @@ function showInstructions(
   if (fact === undefined) return { text: null, changes: [] };
   const size = formatCount(instructions.length, 'character');
   const make = (kind: HostChange['kind'], message: string) =>
-    createChange({ path: 'instructions', fact }, { kind, message, detail: `${name} (${size})` });
+    createChange({ path: 'instructions', fact }, { kind, message, server: name, detail: `${name} (${size})` });
   if (fact.value.shown === 'never') {
     return { text: '', changes: [make('never-shown', 'never shows the model the instructions of a server')] };
   }
@@ -221,9 +221,5 @@ function isForAppsOnly({ _meta: meta = {} }: SurfaceTool): boolean {
   return Array.isArray(visibility) && !visibility.includes('model');
 }
 
+/** The most tools that a message names. */
 const maxListed = 3;
-
-function listSome(names: readonly string[]): string {
-  const rest = names.length - maxListed;
-  return `${names.slice(0, maxListed).join(', ')}${rest > 0 ? ` and ${rest} more` : ''}`;
-}

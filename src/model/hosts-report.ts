@@ -1,16 +1,20 @@
-/** What a host does with a part of a server that a model would see differently, or not at all. */
-export type HostChangeKind =
-  | 'renamed'
-  | 'cut'
-  | 'clashing'
-  | 'dropped'
-  | 'never-shown'
-  | 'refused'
-  | 'deferred'
-  | 'hidden'
-  | 'exposed'
-  | 'rewritten'
-  | 'lost';
+import type { HostId } from './host-ids.ts';
+
+/** What a host does with a part of a server that a model would see differently, or not at all; first what a model does not get. */
+export const hostChangeKinds = [
+  'never-shown',
+  'dropped',
+  'refused',
+  'hidden',
+  'exposed',
+  'clashing',
+  'renamed',
+  'cut',
+  'deferred',
+  'rewritten',
+  'lost',
+] as const;
+export type HostChangeKind = (typeof hostChangeKinds)[number];
 
 /** The fact about a host that a change rests on. */
 export interface HostFact {
@@ -26,11 +30,19 @@ export interface HostFact {
   note: string | null;
 }
 
+/** Describes how a fact was obtained: `measured with 1.2.3, 2026-11-24`. */
+export function describeBasis({ kind, version, date, source }: HostFact): string {
+  const what = kind === 'measured' ? `measured with ${version}` : `from ${source}`;
+  return `${what}, ${date}`;
+}
+
 /** A difference between what the server sends and what the host shows a model. */
 export interface HostChange {
   kind: HostChangeKind;
   /** The tool, `server/tool` if there are several servers; null if it is about a whole server or result. */
   tool: string | null;
+  /** The server, if the change is about its instructions; else null. */
+  server: string | null;
   /** What the host does, as the end of a sentence that begins with the host: `shows the model …`. The same for all tools that it applies to. */
   message: string;
   /** What is special about this tool, such as its new name; null if nothing is. */
@@ -50,8 +62,8 @@ export interface HostedTool {
 }
 
 /** Changes of the same kind and for the same reason, of one host. */
-export interface HostFinding extends Omit<HostChange, 'tool' | 'detail'> {
-  host: string;
+export interface HostFinding extends Omit<HostChange, 'tool' | 'server' | 'detail'> {
+  host: HostId;
   tools: string[];
   /** In the order of the tools, without those that have none. */
   details: string[];
@@ -59,7 +71,7 @@ export interface HostFinding extends Omit<HostChange, 'tool' | 'detail'> {
 
 /** What one host makes of the servers. */
 export interface HostOutcome {
-  id: string;
+  id: HostId;
   title: string;
   /** The version and the kind of its facts. */
   version: string | null;

@@ -88,7 +88,7 @@ export type MinimumCoverage = GateRules['minimumCoverage'];
 export const applyLimitDefaults: Layers<LimitRule>['complete'] = limitLayers.complete;
 export const applyPricingDefaults: Layers<PricingRule>['complete'] = pricingLayers.complete;
 
-const { surface, behaviour, minimumCoverage } = gateLayers.reportShape;
+const { surface, behaviour, hosts, minimumCoverage } = gateLayers.reportShape;
 const { onInconclusive, onNothingRun, reportOnly } = suiteLayers.reportShape;
 
 export const gatePolicySchema = z.object({
@@ -110,6 +110,11 @@ export const gatePolicySchema = z.object({
   behaviour: behaviour
     .exactOptional()
     .describe('What differences from the behaviour of the base mean; absent where the behaviour is not compared.'),
+  hosts: hosts
+    .exactOptional()
+    .describe(
+      'What it means that the server gets worse for the models of a host; absent where hosts are not compared.',
+    ),
   acceptingLabel: z
     .string()
     .exactOptional()

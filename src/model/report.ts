@@ -11,6 +11,7 @@ import { count, countsSchema, fraction, milliseconds, money } from './quantities
 import { reportedResultsSchema, retryRoundSchema, runReportSchema } from './results.ts';
 import { roundsReportSchema } from './rounds.ts';
 import { surfaceReportSchema } from './surface-report.ts';
+import { hostsComparisonSchema } from './hosts-comparison.ts';
 import { modelUsageSchema } from './usage.ts';
 import { outcomeSchema, verdictSchema } from './verdict.ts';
 
@@ -220,6 +221,11 @@ export const reportSchema = z.object({
     .exactOptional()
     .describe(
       'The tool surface of the server, compared with the one that it promised; absent where it is not compared.',
+    ),
+  hosts: hostsComparisonSchema
+    .exactOptional()
+    .describe(
+      'What hosts make of the servers, compared with those before the change; absent where the policy names no host.',
     ),
   behaviour: behaviourReportSchema
     .exactOptional()

@@ -28,6 +28,7 @@ export const reasonSchema = z.object({
     'baseline-lowered',
     'surface-changed',
     'surface-too-large',
+    'hosts-worse',
     'behaviour-kept',
     'behaviour-changed',
     'behaviour-unread',

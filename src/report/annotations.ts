@@ -22,6 +22,7 @@ export interface Annotation {
 /** GitHub keeps ten annotations of a level per step and silently drops the rest; one of them is the verdict. */
 const maxCaseAnnotations = 9;
 const maxSurfaceAnnotations = 5;
+const maxHostAnnotations = 3;
 const maxBehaviourAnnotations = 4;
 /** The runner cuts at 4,096 characters; this leaves space for the redactor to lengthen a text. */
 const maxMessageLength = 4000;
@@ -41,7 +42,7 @@ export function planAnnotations(
 ): Annotation[] {
   const { outcome } = report.verdict;
   const fileExists = options.fileExists ?? (() => true);
-  const surface = [...annotateSurface(report, fileExists), ...annotateBehaviour(report)];
+  const surface = [...annotateSurface(report, fileExists), ...annotateHosts(report), ...annotateBehaviour(report)];
   const maxCases = (options.maxCases ?? maxCaseAnnotations) - surface.length;
   if (outcome === 'passed') return surface;
   // A shard does not decide about the gate; if shards are merged, the failures become errors.
@@ -81,6 +82,19 @@ function annotateSurface({ surface, policy, shard }: Report, fileExists: (path: 
       title: cleanTitle(`${change.severity}: ${change.message}`),
       message: cleanMessage(`${change.id}\n${change.reason}`),
       ...locateChange(change, fileExists),
+    }));
+}
+
+/** Annotates what the change makes worse in hosts, what fails first. No file has it. */
+function annotateHosts({ hosts, shard }: Report): Annotation[] {
+  const findings = hosts?.findings ?? [];
+  return ['fail', 'review']
+    .flatMap((disposition) => findings.filter((finding) => finding.disposition === disposition))
+    .slice(0, maxHostAnnotations)
+    .map(({ id, host, kind, message, reason, disposition }) => ({
+      level: disposition === 'fail' && shard === null ? 'error' : 'warning',
+      title: cleanTitle(`${host}: ${kind}`),
+      message: cleanMessage(`${message}\n${reason}\nid: ${id}`),
     }));
 }
 

@@ -24,6 +24,7 @@ import type { RoundsReport } from '../model/rounds.ts';
 import type { Sourced } from '../model/source.ts';
 import type { FlakyEffect, GatePolicy, QuarantineEntry, ProbationCase } from '../model/policy.ts';
 import type { Run } from '../model/run.ts';
+import type { HostsComparison } from '../model/hosts-comparison.ts';
 import type { SurfaceReport } from '../model/surface-report.ts';
 import { joinUsage } from '../model/usage.ts';
 import type { Verdict, VerdictOutcome } from '../model/verdict.ts';
@@ -47,6 +48,8 @@ export interface ReportInput {
   trend?: Trend | null;
   /** Undefined if it is not compared. */
   surface?: SurfaceReport | undefined;
+  /** Undefined if the policy names no host. */
+  hosts?: HostsComparison | undefined;
   /** Undefined if it is not compared. */
   behaviour?: BehaviourReport | undefined;
   /** Undefined if it is not measured. */
@@ -116,6 +119,7 @@ export function buildReport(input: ReportInput): Report {
     models: structuredClone(input.models ?? null),
     trend: structuredClone(input.trend ?? null),
     ...(input.surface !== undefined && { surface: structuredClone(input.surface) }),
+    ...(input.hosts !== undefined && { hosts: structuredClone(input.hosts) }),
     ...(input.behaviour !== undefined && { behaviour: structuredClone(input.behaviour) }),
     ...(input.coverage !== undefined && { coverage: structuredClone(input.coverage) }),
     run: suites.find(({ run }) => run !== null)?.run ?? null,

@@ -48,7 +48,7 @@ export function renderCodeQuality(
       location: locate(testCase.location),
     };
   });
-  const changes = listSurfaceIssues(report, locate);
+  const changes = [...listSurfaceIssues(report, locate), ...listHostIssues(report, locate(null))];
   const issues = [...changes, ...cases];
   const { outcome } = report.verdict;
   const isExplained = cases.length > 0 || changes.some(({ severity }) => severity === 'critical');
@@ -86,6 +86,18 @@ function listSurfaceIssues(
         location: locate(change.location),
       })),
   );
+}
+
+function listHostIssues({ hosts }: Report, location: QualityIssue['location']): QualityIssue[] {
+  return (hosts?.findings ?? [])
+    .filter(({ disposition }) => disposition === 'fail' || disposition === 'review')
+    .map(({ id, host, kind, message, reason, disposition }) => ({
+      description: describe(`${message}. ${reason}`),
+      check_name: `host-${kind}`,
+      fingerprint: hash('hosts', host, id),
+      severity: disposition === 'fail' ? ('critical' as const) : ('minor' as const),
+      location,
+    }));
 }
 
 function describe(text: string): string {

@@ -25,6 +25,7 @@ const order: readonly SectionName[] = [
   'base',
   'baseline',
   'surface',
+  'hosts',
   'behaviour',
   'notes',
   'totals',

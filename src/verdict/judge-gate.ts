@@ -1,7 +1,10 @@
+import { firstOfEach } from '../base/lists.ts';
 import type { BaseComparison } from '../model/base-comparison.ts';
 import type { BehaviourReport } from '../model/behaviour.ts';
 import { type BehaviourPolicy, recountBehaviour } from '../model/behaviour-policy.ts';
 import type { CoverageReport } from '../model/coverage-report.ts';
+import type { HostsComparison } from '../model/hosts-comparison.ts';
+import { recountHosts } from '../model/hosts-policy.ts';
 import type { Comparison } from '../model/comparison.ts';
 import type { GatePolicy, SuiteRequirements } from '../model/policy.ts';
 import type { ModelsReport } from '../model/report.ts';
@@ -13,6 +16,7 @@ import { compareWithBaseline, listRegressions, applyFlakyEffect } from './compar
 import { decideExit, type ExitDecision } from './exit.ts';
 import { judgeBehaviour } from './judge-behaviour.ts';
 import { judgeCoverage } from './judge-coverage.ts';
+import { judgeHosts } from './judge-hosts.ts';
 import { judgeSurface } from './judge-surface.ts';
 import { joinRuns } from './join-runs.ts';
 import { countMinimums } from './plan-rounds.ts';
@@ -28,8 +32,9 @@ export interface JudgedSuite extends SuiteJudgement {
   requirements: SuiteRequirements;
 }
 
-/** The surface, the behaviour and the coverage of the servers; undefined if they were not measured. */
+/** The surface, the behaviour and the coverage of the servers, and what hosts make of them; undefined if they were not measured. */
 export interface SurfaceResults {
+  hosts?: HostsComparison | undefined;
   behaviour?: BehaviourReport | undefined;
   surface?: SurfaceReport | undefined;
   coverage?: CoverageReport | undefined;
@@ -45,6 +50,8 @@ export interface GateJudgement {
   baseComparison: BaseComparison | null;
   /** How the differences from the base count; undefined if they were not measured. */
   behaviour: BehaviourReport | undefined;
+  /** How the findings of hosts count; undefined if they were not measured. */
+  hosts: HostsComparison | undefined;
   /** Null if no model took part. */
   models: ModelsReport | null;
   /** The meaning of the verdict for the job. */
@@ -58,7 +65,7 @@ export interface GateJudgement {
 export function judgeGate(
   results: readonly SuiteResults[],
   policy: GatePolicy,
-  { surface, behaviour, coverage }: SurfaceResults = {},
+  { surface, behaviour, hosts, coverage }: SurfaceResults = {},
 ): GateJudgement {
   const measured = [...Map.groupBy(results, ({ suiteId }) => suiteId).values()].flatMap((parts) => {
     const [first] = parts;
@@ -79,7 +86,13 @@ export function judgeGate(
   const rules = readBehaviourPolicy(policy);
   const recounted = behaviour === undefined || rules === null ? behaviour : recountBehaviour(behaviour, rules);
   const behaved = recounted === undefined || rules === null ? null : judgeBehaviour(recounted, rules);
-  const unassigned = [...policy.lowered, ...(judged?.reasons ?? []), ...(behaved?.reasons ?? []), ...uncovered];
+  const counted = hosts === undefined || policy.hosts === undefined ? hosts : recountHosts(hosts, policy.hosts);
+  const hosted = counted === undefined || policy.hosts === undefined ? null : judgeHosts(counted, policy.hosts);
+  const ofServers = [judged, hosted, behaved].flatMap((judgement) => judgement?.reasons ?? []);
+  const unassigned = firstOfEach(
+    [...policy.lowered, ...ofServers, ...uncovered],
+    ({ code, message }) => `${code} ${message}`,
+  );
   const reasons = assignReasons([...unassigned, ...regressions], measured);
   const { today } = policy;
   const sharedMinimums = countMinimums(measured, today);
@@ -99,6 +112,7 @@ export function judgeGate(
     suites,
     verdict,
     behaviour: recounted,
+    hosts: counted,
     comparison,
     baseComparison,
     models: summarizeModels(measured, policy),
@@ -107,7 +121,7 @@ export function judgeGate(
         ...suites.map(({ results: { name }, verdict, requirements }) => ({ name, verdict, requirements })),
         ...(suites.length === 0 && alone !== undefined ? [{ name: 'The gate', verdict, requirements: alone }] : []),
       ]),
-      [...(judged?.warnings ?? []), ...(behaved?.warnings ?? [])],
+      [judged, hosted, behaved].flatMap((judgement) => judgement?.warnings ?? []),
     ),
   };
 }

@@ -12,6 +12,7 @@ import {
 } from '../model/policy.ts';
 import type { Report, ServerReport, ShardReport } from '../model/report.ts';
 import type { BehaviourReport } from '../model/behaviour.ts';
+import type { HostsComparison } from '../model/hosts-comparison.ts';
 import type { SurfaceReport } from '../model/surface-report.ts';
 import { readResults, type ReportedResults, type SuiteResults } from '../model/results.ts';
 import { digestReports } from './shard-digest.ts';
@@ -34,6 +35,8 @@ export interface JoinedShards {
   otherServers: ServerReport[];
   /** The surface of the first shard that read it; undefined if none compares it. */
   surface: SurfaceReport | undefined;
+  /** The findings of hosts of the first shard that read the surface. */
+  hosts: HostsComparison | undefined;
   /** The behaviour of the first shard that compared it. */
   behaviour: BehaviourReport | undefined;
   /** The coverage of all shards together; undefined if none measures it. */
@@ -75,10 +78,21 @@ export function joinShards(
   const results = members.flatMap(({ report }) => readResults(report));
   const surfaces = members.flatMap(({ report }) => report.surface ?? []);
   const surface = surfaces.find(({ unread }) => unread === null) ?? surfaces[0];
+  const hosted = members.flatMap(({ report }) => report.hosts ?? []);
+  const hosts = hosted.find(({ unread }) => unread === null) ?? hosted[0];
   const behaviours = members.flatMap(({ report }) => report.behaviour ?? []);
   const behaviour = behaviours.find(({ problem }) => problem === null) ?? behaviours[0];
   const coverage = joinCoverage(members.flatMap(({ report }) => report.coverage ?? []));
-  const joined = { results, policy, surface, behaviour, coverage, ...joinTimes(members), ...findServers(members) };
+  const joined = {
+    results,
+    policy,
+    surface,
+    hosts,
+    behaviour,
+    coverage,
+    ...joinTimes(members),
+    ...findServers(members),
+  };
   return { joined, problems };
 }
 
@@ -241,6 +255,7 @@ function joinPolicies(members: readonly LabelledReport[], suites: SuitePart[]): 
   const policies = members.map(({ report }) => report.policy);
   const lowered = policies.flatMap((policy) => policy.lowered);
   const surface = policies.find((policy) => policy.surface !== undefined)?.surface;
+  const hosts = policies.find((policy) => policy.hosts !== undefined)?.hosts;
   const compared = policies.find((policy) => policy.behaviour !== undefined);
   const minimumCoverage = policies.find((policy) => policy.minimumCoverage !== undefined)?.minimumCoverage;
   return {
@@ -250,6 +265,7 @@ function joinPolicies(members: readonly LabelledReport[], suites: SuitePart[]): 
     ...applyPricingDefaults(noGateRules, policies[0]),
     baseline: null,
     ...(surface !== undefined && { surface }),
+    ...(hosts !== undefined && { hosts }),
     ...(compared?.behaviour !== undefined && { behaviour: compared.behaviour }),
     ...(compared?.acceptingLabel !== undefined && { acceptingLabel: compared.acceptingLabel }),
     ...(minimumCoverage !== undefined && { minimumCoverage }),

@@ -47,6 +47,7 @@ export const reasonRules: Readonly<Record<ReasonCode, ReasonRule>> = {
   // The surface was read from the server itself, and no result of a case changes it.
   'surface-changed': lowered,
   'surface-too-large': lowered,
+  'hosts-worse': lowered,
   // The differences were shown by both servers themselves, apart from the results of cases.
   'behaviour-changed': lowered,
 

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { describe, expect, it } from 'vitest';
-import { renderHostCatalog } from '../../scripts/host-catalog.ts';
+import { renderHostCatalog, renderHostIds } from '../../scripts/host-catalog.ts';
 import { hostProfiles } from '../../src/hosts/catalog.ts';
 import { hostProfileSchema, listFacts } from '../../src/hosts/profile.ts';
 
@@ -39,6 +39,8 @@ describe('the profiles of hosts', () => {
   it('are all in the catalog, which lists each file of the folder', async () => {
     const catalog = await readFile(new URL('catalog.ts', source), 'utf8');
     expect(catalog).toBe(await renderHostCatalog(new URL('profiles/', source)));
+    const ids = await readFile(new URL('../model/host-ids.ts', source), 'utf8');
+    expect(ids).toBe(await renderHostIds(new URL('profiles/', source)));
     expect(hostProfiles.map(({ id }) => id)).toEqual([
       'claude-code',
       'codex',

@@ -57,6 +57,7 @@ const folderRanks: ReadonlyMap<string, ReadonlyMap<string, number>> = new Map([
       ['surface-policy.ts', 3],
       ['explore-policy.ts', 3],
       ['behaviour-policy.ts', 3],
+      ['hosts-policy.ts', 3],
       ['disposition.ts', 3],
       ['case-report.ts', 4],
       ['results.ts', 5],

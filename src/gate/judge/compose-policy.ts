@@ -7,11 +7,11 @@ import type { PlannedBaseline } from '../plan/plan-past.ts';
 export function composePolicy(
   suites: readonly MeasuredSuite[],
   {
-    plan: { limits, protectionFindings, surface, behaviour, coverage },
+    plan: { limits, protectionFindings, surface, hosts, behaviour, coverage },
     baseline,
     today,
   }: {
-    plan: Pick<GatePlan, 'limits' | 'protectionFindings' | 'surface' | 'behaviour' | 'coverage'>;
+    plan: Pick<GatePlan, 'limits' | 'protectionFindings' | 'surface' | 'hosts' | 'behaviour' | 'coverage'>;
     baseline: PlannedBaseline | null;
     today: string;
   },
@@ -23,6 +23,7 @@ export function composePolicy(
     baseline: baseline?.baseline ?? null,
     lowered: protectionFindings,
     ...(surface !== null && { surface: surface.policy }),
+    ...(hosts !== null && { hosts: hosts.policy }),
     ...(behaviour !== null && {
       behaviour: behaviour.policy.behaviour,
       ...(behaviour.policy.acceptingLabel !== null && { acceptingLabel: behaviour.policy.acceptingLabel }),

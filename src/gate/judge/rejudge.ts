@@ -12,6 +12,7 @@ import {
 } from '../../model/policy.ts';
 import type { Report } from '../../model/report.ts';
 import { applyBehaviourDefaults } from '../../model/behaviour-policy.ts';
+import { applyHostDefaults } from '../../model/hosts-policy.ts';
 import { applySurfaceDefaults } from '../../model/surface-policy.ts';
 import { readResults, type SuiteResults } from '../../model/results.ts';
 import type { VerdictReason } from '../../model/verdict.ts';
@@ -43,7 +44,19 @@ export function rejudgeReport(report: Report, rules: NewRules): Rejudgement {
 
 /** Judges the shards of a gate together, as one gate. Runs nothing. */
 export function judgeShards(
-  { results, policy, rules, surface, behaviour, coverage, startedAt, durationMs, server, revision }: PlannedMerge,
+  {
+    results,
+    policy,
+    rules,
+    surface,
+    hosts,
+    behaviour,
+    coverage,
+    startedAt,
+    durationMs,
+    server,
+    revision,
+  }: PlannedMerge,
   { baseline, history, protectionFindings, policyNotes }: MergingGate,
 ): Rejudgement {
   const trend = history === null ? null : buildTrend(history.records, revision?.branch ?? null);
@@ -58,6 +71,7 @@ export function judgeShards(
     trend,
     notes,
     surface,
+    hosts,
     behaviour,
     coverage,
   });
@@ -106,6 +120,7 @@ function replaceRules(
     ...applyLimitDefaults(file?.gate ?? noGateRules, policy),
     ...(file !== null && file.gate.prices.length > 0 ? applyPricingDefaults(file.gate) : {}),
     ...(policy.surface !== undefined && { surface: applySurfaceDefaults(file?.gate.surface ?? null, policy.surface) }),
+    ...(policy.hosts !== undefined && { hosts: applyHostDefaults(file?.gate.hosts ?? null, policy.hosts) }),
     ...(policy.behaviour !== undefined && {
       behaviour: applyBehaviourDefaults(file?.gate.behaviour ?? null, policy.behaviour),
     }),

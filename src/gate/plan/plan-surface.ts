@@ -1,6 +1,7 @@
 import type { Findings } from '../../base/findings.ts';
 import type { GateRules, MinimumCoverage } from '../../model/policy.ts';
 import { applySurfaceDefaults, type SurfacePolicy } from '../../model/surface-policy.ts';
+import { applyHostDefaults, type HostsPolicy } from '../../model/hosts-policy.ts';
 import type { SurfaceFile } from '../../model/surface.ts';
 import type { LineIndex } from '../../surface/file.ts';
 import { hasBase } from '../options/base.ts';
@@ -15,6 +16,11 @@ export interface PlannedSurface {
   /** The lines of the file; null if the surface comes from the server of the base. */
   lines: LineIndex | null;
   policy: SurfacePolicy;
+}
+
+/** The rules for what a change makes worse in hosts. */
+export interface PlannedHosts {
+  policy: HostsPolicy;
 }
 
 /** How the gate measures the coverage of its evals. */
@@ -80,4 +86,19 @@ export async function planSurface(
     return null;
   }
   return { against: path, configurations: known.file.configurations, lines: indexLines(known.text), policy };
+}
+
+/** Plans what hosts make of the servers; null if the policy names no host, or if the job has no server whose surface could be read. */
+export function planHosts(
+  { merge, serverCommand, serverUrl, mcpConfig }: GateOptions,
+  { rules }: { rules: GateRules },
+  findings: Findings,
+): PlannedHosts | null {
+  const policy = applyHostDefaults(rules.hosts);
+  if (merge.length > 0 || Object.values(policy).every(({ value }) => value === 'off')) return null;
+  if (serverCommand === null && serverUrl === null && mcpConfig === null) {
+    findings.note('The rules `hosts` have no effect: they are about a server of this job, and the options name none.');
+    return null;
+  }
+  return { policy };
 }

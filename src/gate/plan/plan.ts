@@ -42,7 +42,14 @@ import { type LoadedPolicy, loadPolicy } from './plan-policy.ts';
 import { type PlannedSnapshots, planSnapshots } from './plan-snapshots.ts';
 import { planShard } from './plan-shard.ts';
 import { findWorkspaceIssues } from './workspace-issues.ts';
-import { planCoverage, planSurface, type PlannedCoverage, type PlannedSurface } from './plan-surface.ts';
+import {
+  planCoverage,
+  planHosts,
+  planSurface,
+  type PlannedCoverage,
+  type PlannedHosts,
+  type PlannedSurface,
+} from './plan-surface.ts';
 
 /** Everything that the gate is going to do, decided and checked; nothing has been started, created or written yet. */
 export interface GatePlan extends PlannedPast, PlannedTraces {
@@ -81,6 +88,8 @@ export interface GatePlan extends PlannedPast, PlannedTraces {
   snapshots: PlannedSnapshots | null;
   /** Null if the surface of the server is not compared. */
   surface: PlannedSurface | null;
+  /** Null if the policy names no host. */
+  hosts: PlannedHosts | null;
   /** Null if the behaviour of the server is not compared with that of a base. */
   behaviour: PlannedBehaviour | null;
   /** Null if the coverage of the evals is not measured. */
@@ -173,6 +182,7 @@ export async function planGate(options: GateOptions, context: PlanContext): Prom
     models: await planPrompts(options, draft, findings),
     snapshots: await planSnapshots(draft, findings),
     surface: await planSurface(options, draft, findings),
+    hosts: planHosts(options, draft, findings),
     behaviour: await planBehaviour(options, draft, findings),
     coverage: planCoverage(options, draft),
     page: planPage(options, draft),

@@ -122,7 +122,7 @@ export async function runSuites(
     scope = { backend, teardown };
     const opening = { lifetime, teardown, clock, logger, redactor, onProgress };
     // The comparison of the behaviour starts servers of its own.
-    const isIdle = plan.suites.length === 0 && plan.surface === null && plan.coverage === null;
+    const isIdle = plan.suites.length === 0 && [plan.surface, plan.hosts, plan.coverage].every((part) => part === null);
     if (!isIdle) await servers.open(backend, opening);
     await surfaces.read(servers.listTargets(), { base, clock, signal: lifetime.cancelRun });
     const reading = { targets: servers.listTargets(), clock, signal: lifetime.cancelRun };

@@ -3,6 +3,7 @@ import { budgetRules, budgetSection } from './budget-rules.ts';
 import { confidenceRules } from './confidence.ts';
 import { flakyRules } from './flaky-cases.ts';
 import { jobEffectRules } from './job-effects.ts';
+import { hostRules, hostSection } from './host-rules.ts';
 import { exploreRules, exploreSection } from './explore-rules.ts';
 import type { RuleSection } from './layers.ts';
 import { minimumRules } from './minimums.ts';
@@ -32,6 +33,7 @@ export const gateRules = [
   ...surfaceRules,
   ...exploreRules,
   ...behaviourRules,
+  ...hostRules,
   ...coverageRules,
 ];
 export type GateRule = (typeof gateRules)[number];
@@ -42,4 +44,5 @@ export const ruleSections: readonly RuleSection[] = [
   surfaceSection,
   exploreSection,
   behaviourSection,
+  hostSection,
 ];

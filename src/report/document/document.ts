@@ -7,6 +7,7 @@ import { composeBaseline } from './baseline.ts';
 import { composeBehaviour } from './behaviour.ts';
 import type { Block, Line } from './block.ts';
 import { composeCoverage } from './coverage.ts';
+import { composeHostFindings } from './host-findings.ts';
 import { composeModels } from './models.ts';
 import { composeSuite } from './suite.ts';
 import { composeSurface } from './surface.ts';
@@ -64,6 +65,7 @@ export function renderDocument(
     { name: 'base', blocks: composeBase(report) },
     { name: 'baseline', blocks: composeBaseline(report) },
     { name: 'surface', blocks: composeSurface(report.surface) },
+    { name: 'hosts', blocks: composeHostFindings(report.hosts) },
     { name: 'behaviour', blocks: composeBehaviour(report.behaviour) },
     { name: 'coverage', blocks: composeCoverage(report) },
     { name: 'trend', blocks: composeTrend(report) },

@@ -1,5 +1,12 @@
-import { clipText, formatCount } from '../../base/text.ts';
-import type { HostChangeKind, HostFact, HostFinding, HostOutcome, HostsReport } from '../../model/hosts-report.ts';
+import { clipText, formatCount, listSome } from '../../base/text.ts';
+import {
+  describeBasis,
+  type HostChangeKind,
+  hostChangeKinds,
+  type HostFinding,
+  type HostOutcome,
+  type HostsReport,
+} from '../../model/hosts-report.ts';
 import { asName, asProse, type Block, heading, type Line, list, table, text } from './block.ts';
 
 /** The letter for each kind in the table of tools, and what it stands for, in the order of the letters of a cell. */
@@ -119,15 +126,12 @@ function describeLetter(letter: string): string {
     .join(' or ');
 }
 
-/** The order of the findings of a host: first what a model does not get at all. */
-const order: readonly HostChangeKind[] = ['never-shown', ...kinds.map(([kind]) => kind)];
-
 function composeFindings({ title, version, tools, findings }: HostOutcome): Block[] {
   if (findings.length === 0) return [];
   const name = version === null ? title : `${title} ${version}`;
   const bases = new Set(findings.map(({ fact }) => describeBasis(fact)));
   const [shared] = bases.size === 1 ? bases : [];
-  const sorted = findings.toSorted((a, b) => order.indexOf(a.kind) - order.indexOf(b.kind));
+  const sorted = findings.toSorted((a, b) => hostChangeKinds.indexOf(a.kind) - hostChangeKinds.indexOf(b.kind));
   const items = sorted.map((finding) =>
     composeFinding(finding, { count: tools.length, isBasisNamed: shared === undefined }),
   );
@@ -145,7 +149,8 @@ function composeFinding(
   { count, isBasisNamed }: { count: number; isBasisNamed: boolean },
 ): Line {
   const isAll = tools.length === count && count > 1 && details.length === 0;
-  const listed = details.length > 0 ? listSome(details) : isAll ? `all ${count} tools` : listSome(tools);
+  const listed =
+    details.length > 0 ? listSome(details, maxListed) : isAll ? `all ${count} tools` : listSome(tools, maxListed);
   // A note about the limits of names says nothing about the characters of names.
   const note = fact.note === null || kind === 'renamed' ? '' : ` ${fact.note}`;
   return [
@@ -154,14 +159,4 @@ function composeFinding(
     asProse(`${message}${listed === '' ? '' : `: ${listed}`}.${note}`),
     ...(isBasisNamed ? [' ', asProse(`(${describeBasis(fact)})`)] : []),
   ];
-}
-
-function listSome(items: readonly string[]): string {
-  const rest = items.length - maxListed;
-  return `${items.slice(0, maxListed).join(', ')}${rest > 0 ? ` and ${rest} more` : ''}`;
-}
-
-function describeBasis({ kind, version, date, source }: HostFact): string {
-  const what = kind === 'measured' ? `measured with ${version}` : `from ${source}`;
-  return `${what}, ${date}`;
 }

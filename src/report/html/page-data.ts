@@ -7,8 +7,8 @@ import { fit } from '../document/fit.ts';
 import { escapeScriptJson } from '../escape/html.ts';
 import { truncateText } from '../truncate.ts';
 
-/** The report without the fields that only a judgement reads. */
-export type PageReport = Omit<Report, 'policy' | 'results'>;
+/** The report without the fields that only a judgement reads, and without what the page has without its script. */
+export type PageReport = Omit<Report, 'policy' | 'results' | 'hosts'>;
 
 /** The data that the page's script draws. */
 export interface PageData {
@@ -75,7 +75,7 @@ export function renderPageData(report: Report, evidence: Evidence | null, maxByt
 }
 
 function buildPageData(
-  { policy, results, ...report }: Report,
+  { policy, results, hosts: _hosts, ...report }: Report,
   evidence: Evidence | null,
   detail: DataDetail,
 ): PageData {

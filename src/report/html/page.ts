@@ -89,7 +89,7 @@ function renderBody(report: Report): string {
 <div>
 ${render('verdict', 'totals').join('')}</div>
 </section>
-${render('notes').join('')}${renderBehaviour(select('behaviour'))}<div id="app">${renderWithoutScript(select('suite'))}</div>
+${render('notes').join('')}${renderComparison('hosts', select('hosts'))}${renderComparison('behaviour', select('behaviour'))}<div id="app">${renderWithoutScript(select('suite'))}</div>
 </main>
 <footer><p>Written by ${renderText(`${report.generator.name} ${report.generator.version}`)}. The page loads nothing and sends nothing.</p></footer>`;
 }
@@ -101,7 +101,7 @@ function renderRevision({ revision, startedAt }: Report): string {
 }
 
 /** Renders the blocks that a reader sees before any script runs; the script draws the others from the page's data. */
-const renderers: Partial<Renderers<null>> = {
+const renderers: Partial<Renderers<unknown>> = {
   verdict: ({ title, part, why }) => [
     `<h1 id="verdict">${title}</h1>`,
     ...(part === null ? [] : [`<p class="totals">${part}</p>`]),
@@ -117,10 +117,10 @@ const renderers: Partial<Renderers<null>> = {
   ],
 };
 
-/** The comparison of behaviour is short, so that the page has it without the script. */
-const behaviourRenderers: Partial<Renderers<null>> = {
+/** The comparisons of behaviour and of hosts are short, so that the page has them without the script. */
+const comparisonRenderers: Partial<Renderers<string>> = {
   ...renderers,
-  heading: ({ title }) => [`<h2 id="behaviour">${renderLine(title)}</h2>`],
+  heading: ({ title }, id) => [`<h2 id="${id}">${renderLine(title)}</h2>`],
   changes: ({ items, why = 'Why' }) =>
     renderList(
       'reasons',
@@ -134,10 +134,10 @@ const behaviourRenderers: Partial<Renderers<null>> = {
     ),
 };
 
-function renderBehaviour(blocks: readonly Block[]): string {
+function renderComparison(id: 'behaviour' | 'hosts', blocks: readonly Block[]): string {
   if (blocks.length === 0) return '';
-  const lines = renderBlocks(blocks, behaviourRenderers, null);
-  return `<section aria-labelledby="behaviour">\n${lines.join('\n')}\n</section>\n`;
+  const lines = renderBlocks(blocks, comparisonRenderers, id);
+  return `<section aria-labelledby="${id}">\n${lines.join('\n')}\n</section>\n`;
 }
 
 /** Renders what did not pass, and why, for a browser that runs no scripts. */
