@@ -16,6 +16,8 @@ import { parseDoctorOptions } from '../gate/options.ts';
 import type { PlannedServer } from '../gate/plan/plan-server.ts';
 import { readSurfaceFile, readTarget } from '../gate/plan/surface-part.ts';
 import { openServerSession, planOneServer, type ReachContext, type ReachedSession } from '../gate/reach-server.ts';
+import { nameServers } from '../hosts/compare-with-base.ts';
+import { listWorst } from '../hosts/list-worst.ts';
 import { draftCases, type DraftedCase, toAddedCase } from '../init/draft-cases.ts';
 import { draftExplored } from '../init/draft-explored.ts';
 import { findProject, type FoundProject, type ServerCandidate } from '../init/find-server.ts';
@@ -35,7 +37,7 @@ import type { Session } from '../mcp/session.ts';
 import { defaultConfiguration, surfaceFileVersion } from '../model/surface.ts';
 import { parseModelName } from '../models/model-name.ts';
 import { joinCommand } from '../server/split-command.ts';
-import { renderSurfaceFile } from '../surface/file.ts';
+import { parseSurfaceFile, renderSurfaceFile } from '../surface/file.ts';
 import { createStderrLogger, redactText } from './command-logger.ts';
 import { type ExplorationNumbers, explorePlanned, readExplorationFlags } from './explore-planned.ts';
 import type { ExplorationFlags } from './exploration-flags.ts';
@@ -94,19 +96,44 @@ export async function initRepository(
     hasPassed = exitCode === 0;
     return exitCode;
   } finally {
-    for (const line of print(result, hasPassed)) process.stdout.write(`${redactText(line, redactor)}\n`);
+    const hosts = describeHosts(content.surface === null ? (known?.text ?? null) : content.surface, {
+      path: surfacePath,
+      server,
+      given,
+    });
+    for (const line of [...print(result, hasPassed), ...hosts]) process.stdout.write(`${redactText(line, redactor)}\n`);
   }
 }
 
-/** Names the command that runs the evals. Values of variables may be secrets. */
-function nameNext(
-  evals: string,
-  server: ChosenServer,
-  { 'server-env': variables = '' }: Record<string, string>,
-): string {
+/** Names the command that runs the evals. */
+function nameNext(evals: string, server: ChosenServer, given: Record<string, string>): string {
+  return `mcp-eval-ci run --evals ${joinCommand([evals])} ${nameServer(server, given)}`;
+}
+
+/** Names the flags of the server. Values of variables may be secrets. */
+function nameServer(server: ChosenServer, { 'server-env': variables = '' }: Record<string, string>): string {
   const inputs = listServerInputs(server).map(([name, value]) => `--${name} ${joinCommand([value])}`);
-  const note = variables === '' ? '' : ', with your `--server-env`';
-  return `mcp-eval-ci run --evals ${joinCommand([evals])} ${inputs.join(' ')}${note}`;
+  return `${inputs.join(' ')}${variables === '' ? '' : ', with your `--server-env`'}`;
+}
+
+/** The most findings of hosts that the screen names. */
+const maxHostFindings = 3;
+
+/** Describes the worst that hosts do to the server; empty if its surface is not known, or if no host is known to do any harm. */
+function describeHosts(
+  surface: string | null,
+  { path, server, given }: { path: string; server: ChosenServer; given: Record<string, string> },
+): string[] {
+  if (surface === null) return [];
+  const servers = nameServers(parseSurfaceFile(surface, path).configurations);
+  const { worst, total } = listWorst(servers, maxHostFindings);
+  if (worst.length === 0) return [];
+  return [
+    '',
+    `Hosts that show a model less than the server sends (${formatCount(total, 'finding')} in all):`,
+    ...worst.map((sentence) => `  ${sentence}`),
+    `More: npx mcp-eval-ci hosts ${nameServer(server, given)}`,
+  ];
 }
 
 /** Chooses the server from the options, or else from the repository after a person confirms it. */

@@ -136,17 +136,21 @@ function describeReason(fact: HostFact): string {
   return `${basis.charAt(0).toUpperCase()}${basis.slice(1)}.${fact.note === null ? '' : ` ${fact.note}`}`;
 }
 
+/** Names a host with the version of its facts. */
+export function nameHost({ title, names: { basis } }: HostProfile): string {
+  return basis.version === null ? title : `${title} ${basis.version}`;
+}
+
 /** The most tools that a message names. */
 const maxNamed = 5;
 
 /** Describes a finding in a sentence without its full stop. */
 export function describeFinding(
-  { title, names }: HostProfile,
+  profile: HostProfile,
   { kind, message, tools, details }: HostFinding,
   { change, count }: { change: HostsComparisonFinding['change']; count: number },
 ): string {
-  const { version } = names.basis;
-  const host = version === null ? title : `${title} ${version}`;
+  const host = nameHost(profile);
   const quoted = tools.map((tool) => `\`${tool.replaceAll('`', "'")}\``);
   const named = tools.length > maxNamed && tools.length === count ? `all ${count} tools` : listSome(quoted, maxNamed);
   if (kind === 'dropped') {

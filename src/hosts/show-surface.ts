@@ -48,7 +48,7 @@ export function showSurface(profile: HostProfile, servers: readonly ServedSurfac
     })),
   );
   const shown = served.map((each) => showTool(profile, each));
-  const instructions = servers.map((server) => showInstructions(profile, server));
+  const instructions = servers.map((server) => showInstructions(profile, server, servers.length > 1));
   return {
     tools: shown.map(({ tool }) => tool),
     instructions: instructions.map(({ text }) => text),
@@ -156,12 +156,16 @@ function showDescription(
 function showInstructions(
   { instructions: fact }: HostProfile,
   { name, surface: { instructions = '' } }: ServedSurface,
+  isOneOfSeveral: boolean,
 ): { text: string | null; changes: HostChange[] } {
   if (instructions === '') return { text: '', changes: [] };
   if (fact === undefined) return { text: null, changes: [] };
   const size = formatCount(instructions.length, 'character');
   const make = (kind: HostChange['kind'], message: string) =>
-    createChange({ path: 'instructions', fact }, { kind, message, server: name, detail: `${name} (${size})` });
+    createChange(
+      { path: 'instructions', fact },
+      { kind, message, server: name, detail: isOneOfSeveral ? `${name} (${size})` : `${size} here` },
+    );
   if (fact.value.shown === 'never') {
     return { text: '', changes: [make('never-shown', 'never shows the model the instructions of a server')] };
   }

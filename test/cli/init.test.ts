@@ -31,10 +31,17 @@ describe('mcp-eval-ci init', () => {
     // The first run compares with it.
     const report: unknown = JSON.parse(await workspace.read('mcp-eval-report/report.json'));
     expect(report).toMatchObject({ surface: { against: 'evals/surface.json', configurations: [{ changes: [] }] } });
+    // The memory server has nothing that a host drops or cuts.
+    expect(first.stdout).not.toContain('Hosts that show');
+    const longer = surface.replace('"capabilities"', '"instructions": "Read all nodes first.",\n      "capabilities"');
+    await workspace.write('evals/surface.json', longer);
     const second = await runCommand(['init', '--yes', '--no-run'], { cwd: workspace.path });
     expect(second).toMatchObject({ exitCode: 0 });
     expect(second.stdout).toContain('unchanged  evals/tools.evals.yaml\nunchanged  evals/surface.json\n');
-    expect(await workspace.read('evals/surface.json')).toBe(surface);
+    expect(second.stdout).toContain(
+      'Hosts that show a model less than the server sends (1 finding in all):\n  Copilot CLI 1.0.102 never shows the model the instructions of a server: 21 characters here.\nMore: npx mcp-eval-ci hosts --server-command ',
+    );
+    expect(await workspace.read('evals/surface.json')).toBe(longer);
     expect(await workspace.read('evals/tools.evals.yaml')).toBe(evals);
   });
 
