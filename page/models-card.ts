@@ -1,3 +1,4 @@
+import { formatHostedModel } from '../src/model/format-host.ts';
 import type { ModelsReport } from '../src/model/report.ts';
 import type { PageReport } from '../src/report/html/page-data.ts';
 import {
@@ -42,7 +43,10 @@ function createTable(report: PageReport, models: ModelsReport): Child[] {
     );
   const ranges = columns.map((model) => describeModelRange(model, report));
   const { body, more } = createRows(rows, maxRows);
-  const head = [create('td', {}), ...columns.map(({ model }) => create('th', { scope: 'col' }, quote(model)))];
+  const head = [
+    create('td', {}),
+    ...columns.map((summary) => create('th', { scope: 'col' }, quote(formatHostedModel(summary)))),
+  ];
   return [
     create(
       'div',

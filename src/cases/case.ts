@@ -2,6 +2,7 @@ import { z } from 'zod';
 import type { Check } from '../checks/assertion.ts';
 import { argumentMatching } from '../checks/parts.ts';
 import { clientOfferSchema } from '../model/client-abilities.ts';
+import { hostIdentitySchema } from '../model/host-identity.ts';
 import { protocolRevisions } from '../model/protocol.ts';
 import type { Step } from './step.ts';
 
@@ -101,6 +102,8 @@ export const advancedConfigSchema = z.looseObject({
   modelTimeoutMs: z.number().positive().exactOptional(),
   toolPolicy: toolPolicySchema.exactOptional(),
   decoys: z.array(decoyToolSchema).exactOptional(),
+  /** The host whose treatment of the server the model sees; absent for the gate's own loop. */
+  host: hostIdentitySchema.exactOptional(),
   /** The revision of MCP for this case, if the servers of the run speak different revisions. */
   protocol: z.enum(protocolRevisions).exactOptional(),
   /** True if `{{name}}` in steps and checks is replaced by a value. */

@@ -141,6 +141,8 @@ export interface LocatedAnswer extends UsedAnswer {
 
 /** Settings for the model in addition to the prompts of a case. Null means that the provider decides. */
 export interface ModelSettings {
+  /** The ids of hosts; empty for the default. A case of a plan has at most one: `expandHosts` makes a case for each. */
+  hosts: readonly string[];
   system: string | null;
   temperature: number | null;
   /** The largest number of model calls per prompt; null for the default. */

@@ -15,13 +15,18 @@ export interface InstructingServer {
  * Null if all are empty.
  */
 export function renderSystemPrompt(system: string | null, servers: readonly InstructingServer[]): string | null {
-  const parts = servers.flatMap(({ name, instructions }) => {
+  const parts = renderInstructions(servers);
+  const all = system === null ? parts : [system, ...parts];
+  return all.length === 0 ? null : all.join('\n\n');
+}
+
+/** Renders the instructions of each server that gives some, with the server's name if there are several. */
+export function renderInstructions(servers: readonly InstructingServer[]): string[] {
+  return servers.flatMap(({ name, instructions }) => {
     if (instructions === null || instructions.trim() === '') return [];
     const owner = servers.length > 1 ? `the server ${JSON.stringify(name)}` : 'the server';
     return [`Instructions of ${owner}:\n${instructions}`];
   });
-  const all = system === null ? parts : [system, ...parts];
-  return all.length === 0 ? null : all.join('\n\n');
 }
 
 /**

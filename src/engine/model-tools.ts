@@ -9,6 +9,7 @@ import type { ModelCall } from '../models/language-model.ts';
 import { measureText } from '../models/model-messages.ts';
 import { findNearest } from '../suite/findings.ts';
 import { listArgumentMismatches } from './check-arguments.ts';
+import { describeNotShown, type HostOffer } from './host-offer.ts';
 import { renderError, renderForModel } from './model-output.ts';
 import type { Connection } from './process-loss.ts';
 import { clipReason, joinWithin, maxListLength, printValue } from '../checks/reasons.ts';
@@ -26,12 +27,16 @@ export interface ToolOffer {
   maxResultTokens: number | null;
   /** Offered to the model, although no server has them. */
   decoys: readonly DecoyTool[];
+  /** What the host of the case makes of the tools; null for the gate's own loop. */
+  shown: HostOffer | null;
 }
 
 /**
- * Lists tools in the format of a provider: the server's tools for models, in its order, then the decoys. Leaves out the tools in `deny`.
+ * Lists tools in the format of a provider: the server's tools for models, in its order, then the decoys. Leaves out the tools in `deny`. A
+ * host decides itself which tools it shows, and as what.
  */
-export function offerTools({ list, toolPolicy, decoys }: ToolOffer): ModelCall['tools'] {
+export function offerTools({ list, toolPolicy, decoys, shown }: ToolOffer): ModelCall['tools'] {
+  if (shown !== null) return shown.tools;
   const ofServer = [...(list ?? [])].flatMap(([name, tool]) => (tool.isForModels ? [{ ...tool, name }] : []));
   const offered = [...ofServer, ...decoys].filter(({ name }) => toolPolicy.deny?.includes(name) !== true);
   return offered.map(({ name, description = null, inputSchema = { type: 'object' } }) => ({
@@ -43,7 +48,7 @@ export function offerTools({ list, toolPolicy, decoys }: ToolOffer): ModelCall['
 }
 
 /** Explains why the offer does not fit the tools of the server; null if it does. */
-export function explainBadOffer({ list, toolPolicy, decoys }: ToolOffer): string | null {
+export function explainBadOffer({ list, toolPolicy, decoys }: Omit<ToolOffer, 'shown'>): string | null {
   const { allow = [], deny = [] } = toolPolicy;
   const known = new Map([...(list ?? []), ...decoys.map((decoy) => [decoy.name, null] as const)]);
   const unknown = [...allow, ...deny].find((name) => !known.has(name));
@@ -68,7 +73,7 @@ export type ModelCallAnswer = ToolOutput | { stop: StepOutcome };
  * @throws the signal's reason once it aborts
  */
 export async function makeModelCall(
-  { toolName, input }: LanguageModelV4ToolCall,
+  { toolName: calledAs, input }: LanguageModelV4ToolCall,
   connection: Connection,
   {
     offer,
@@ -77,13 +82,16 @@ export async function makeModelCall(
   }: { offer: ToolOffer; origin: CallOrigin & { toolCallId: string }; recording: Omit<CallRecording, 'stepIndex'> },
 ): Promise<ModelCallAnswer> {
   const { transcript, schemas } = recording;
+  const { shown } = offer;
+  const toolName = shown?.names.get(calledAs) ?? calledAs;
   if (isForbidden(toolName, offer.toolPolicy)) {
     const refusal = `Calls of ${toolName} are not allowed here.`;
     transcript.addRefusal(origin.toolCallId, toolName, refusal);
     return renderError(refusal);
   }
-  const listed = offer.list?.get(toolName);
-  const isForApps = listed?.isForModels === false;
+  const listed = shown === null || shown.names.has(calledAs) ? offer.list?.get(toolName) : undefined;
+  // A host may show the model such a tool nevertheless.
+  const isForApps = shown === null && listed?.isForModels === false;
   // The server may have added the tool since the offer: its notification may not have arrived yet.
   const declared = isForApps ? undefined : (listed ?? (await findNewTool(toolName, connection, offer)));
   const args = readArguments(input);
@@ -97,8 +105,9 @@ export async function makeModelCall(
   };
   if (isForApps) return refuse(`The server keeps the tool ${printValue(toolName)} for its apps.`);
   if (declared === undefined) {
-    transcript.unlistedTools.push({ toolName, stepIndex: origin.stepIndex });
-    return refuse(describeMissing(toolName, offer.list));
+    // A tool that the host drops is listed nevertheless.
+    if (offer.list?.has(toolName) !== true) transcript.unlistedTools.push({ toolName, stepIndex: origin.stepIndex });
+    return refuse(shown === null ? describeMissing(toolName, offer.list) : describeNotShown(toolName, shown));
   }
   if (args === null) return refuse(`The arguments of ${toolName} are not a JSON object.`);
   const mismatches = await listArgumentMismatches(declared.inputSchema, { text: input, values: args }, schemas);
@@ -113,9 +122,10 @@ export async function makeModelCall(
 async function findNewTool(
   toolName: string,
   connection: Connection,
-  { decoys }: ToolOffer,
+  { decoys, shown }: ToolOffer,
 ): Promise<ToolDeclaration | undefined> {
-  if (decoys.some(({ name }) => name === toolName)) return undefined;
+  // A model in a host knows a tool only by the name that the host gives it.
+  if (shown !== null || decoys.some(({ name }) => name === toolName)) return undefined;
   const found = await lookUpTool(toolName, connection);
   return found.kind === 'listed' && found.isForModels ? found : undefined;
 }

@@ -4,7 +4,8 @@ import type { Step } from '../cases/step.ts';
 import { startConversation } from '../models/conversation.ts';
 import type { ModelSession } from '../models/language-model.ts';
 import type { IterationLimit } from './iteration-limit.ts';
-import { renderSystemPrompt } from './model-output.ts';
+import { type CaseHost, openHost, showInstructions } from './host-offer.ts';
+import { type InstructingServer, renderInstructions, renderSystemPrompt } from './model-output.ts';
 import type { Connection } from './process-loss.ts';
 import { clipReason, clipReasonBefore } from '../checks/reasons.ts';
 import { type PromptAllowance, type PromptSession, runPromptStep } from './prompt-step.ts';
@@ -34,8 +35,15 @@ export function createPromptRunner(testCase: TestCase, openModel: OpenModel | nu
         recording.transcript.runStop = reason;
         return { status: 'fail', reason, effect: 'give-up' };
       }
+      const { host: identity } = testCase.advancedConfig ?? {};
+      const host = identity === undefined ? null : openHost(identity);
+      if (identity !== undefined && host === null) {
+        const reason = `There is no profile of the host ${identity.id}.`;
+        recording.transcript.runStop = reason;
+        return { status: 'fail', reason, effect: 'give-up' };
+      }
       try {
-        promptSession ??= describePromptSession(testCase, await openModel(), connection);
+        promptSession ??= describePromptSession(testCase, await openModel(), connection, host);
         return await runPromptStep(step, connection, { ...recording, promptSession });
       } catch (error) {
         connection.signal.throwIfAborted();
@@ -49,7 +57,8 @@ export function createPromptRunner(testCase: TestCase, openModel: OpenModel | nu
 function describePromptSession(
   { advancedConfig = {} }: TestCase,
   session: ModelSession,
-  { all }: Pick<Connection, 'all'>,
+  connection: Pick<Connection, 'all'>,
+  host: CaseHost | null,
 ): PromptSession {
   const {
     system = null,
@@ -60,9 +69,8 @@ function describePromptSession(
     decoys = [],
   } = advancedConfig;
   const { toolChoice = null, modelParameters: parameters = {}, modelTimeoutMs: timeoutMs = null } = advancedConfig;
-  const servers = all.map(({ target, session: { instructions } }) => ({ name: target.serverName, instructions }));
   const settings = {
-    system: renderSystemPrompt(system, servers),
+    ...placeInstructions(system, connection, host),
     temperature,
     toolChoice: typeof toolChoice === 'string' ? { type: toolChoice } : toolChoice,
     maxSteps,
@@ -70,7 +78,28 @@ function describePromptSession(
     timeoutMs,
   };
   const conversation = startConversation(session, settings);
-  return { conversation, model: session.model, settings, maxResultTokens, toolPolicy, decoys };
+  return { conversation, model: session.model, settings, maxResultTokens, toolPolicy, decoys, host };
+}
+
+/** Places the instructions of the servers in the system prompt, or in the first message if the host does that. */
+function placeInstructions(
+  system: string | null,
+  connection: Pick<Connection, 'all'>,
+  host: CaseHost | null,
+): { system: string | null; opening: string | null } {
+  const inSystem = (servers: readonly InstructingServer[]) => ({
+    system: renderSystemPrompt(system, servers),
+    opening: null,
+  });
+  if (host === null) {
+    return inSystem(
+      connection.all.map(({ target, session: { instructions } }) => ({ name: target.serverName, instructions })),
+    );
+  }
+  const { servers, isInSystemPrompt } = showInstructions(host, connection);
+  if (isInSystemPrompt) return inSystem(servers);
+  const parts = renderInstructions(servers);
+  return { system, opening: parts.length === 0 ? null : parts.join('\n\n') };
 }
 
 /**

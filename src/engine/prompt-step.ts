@@ -3,7 +3,8 @@ import { formatCount } from '../base/text.ts';
 import type { Step } from '../cases/step.ts';
 import type { StepResult } from '../model/run.ts';
 import type { Conversation, ConversationSettings } from '../models/conversation.ts';
-import type { ModelName } from '../models/language-model.ts';
+import type { ModelAnswer, ModelName } from '../models/language-model.ts';
+import { type CaseHost, type HostOffer, showOffer } from './host-offer.ts';
 import { explainBadOffer, makeModelCall, offerTools, type ToolOffer } from './model-tools.ts';
 import type { ToolResult } from '../checks/evidence.ts';
 import type { Connection } from './process-loss.ts';
@@ -14,7 +15,9 @@ import { type AllTools, listAllTools, type UnusableList } from './tool-list.ts';
 import type { Transcript } from './transcript.ts';
 
 /** The conversation with the model of a case, and the tools that it offers. */
-export interface PromptSession extends Omit<ToolOffer, 'list'> {
+export interface PromptSession extends Omit<ToolOffer, 'list' | 'shown'> {
+  /** Null for the gate's own loop. */
+  host: CaseHost | null;
   conversation: Conversation;
   model: ModelName;
   settings: ConversationSettings;
@@ -48,13 +51,18 @@ export async function runPromptStep(
   }: CallRecording & { promptSession: PromptSession; allowance: PromptAllowance },
 ): Promise<StepOutcome> {
   const { transcript } = recording;
-  const { conversation, model, settings, maxResultTokens, toolPolicy, decoys } = promptSession;
+  const { conversation, model, settings, maxResultTokens, toolPolicy, decoys, host } = promptSession;
   /** Requests only lists that servers have reported as changed. */
   const readOffer = async (): Promise<{ offer: ToolOffer; owners: AllTools['owners'] } | { stop: StepOutcome }> => {
     const listing = await listAllTools(connection);
     if (listing.kind !== 'list') return { stop: explainNoList(listing) };
     for (const [serverName, list] of listing.lists) transcript.setTools(serverName, list);
-    return { offer: { list: listing.list, maxResultTokens, toolPolicy, decoys }, owners: listing.owners };
+    const { list, lists, owners } = listing;
+    const shown = host === null ? null : showOffer(host, connection, { lists, toolPolicy, decoys });
+    if (shown !== null && 'problem' in shown) {
+      return { stop: { status: 'fail', reason: shown.problem, effect: 'stop' } };
+    }
+    return { offer: { list, maxResultTokens, toolPolicy, decoys, shown }, owners };
   };
   const first = await readOffer();
   if ('stop' in first) return first.stop;
@@ -70,6 +78,7 @@ export async function runPromptStep(
     step.prompt,
     {
       tools: offerTools(offer),
+      ...(offer.shown !== null && { toolChoice: renameChoice(settings.toolChoice, offer.shown) }),
       refreshTools: async () => {
         const read = await readOffer();
         if ('stop' in read) return read;
@@ -77,11 +86,11 @@ export async function runPromptStep(
         return offerTools(offer);
       },
       onAnswer: (answer) => {
-        callIds = transcript.addAnswer(answer, { model, origin });
+        callIds = transcript.addAnswer(readAnswer(answer, offer.shown), { model, origin });
       },
       callTool: async (call) => {
         const toolCallId = callIds.shift() ?? call.toolCallId;
-        const owner = owners.get(call.toolName) ?? connection;
+        const owner = owners.get(readName(call.toolName, offer.shown)) ?? connection;
         return await makeModelCall(call, owner, { offer, origin: { ...origin, toolCallId }, recording });
       },
     },
@@ -101,6 +110,26 @@ export async function runPromptStep(
   if (end.kind === 'cut-off') return { status: 'fail', reason: end.reason, effect: 'stop', evidence };
   const reason = describeToolErrors(transcript, firstResult, allowance);
   return { status: reason === null ? 'ok' : 'fail', reason, effect: 'continue', evidence };
+}
+
+/** Returns the server's name of a tool that a model calls by the name of its host. */
+function readName(name: string, shown: HostOffer | null): string {
+  return shown?.names.get(name) ?? name;
+}
+
+/** Restores the server's names of tools in an answer: evidence and traces have these. */
+function readAnswer(answer: ModelAnswer, shown: HostOffer | null): ModelAnswer {
+  if (shown === null) return answer;
+  const content = answer.content.map((part) =>
+    part.type === 'tool-call' ? { ...part, toolName: readName(part.toolName, shown) } : part,
+  );
+  return { ...answer, content };
+}
+
+function renameChoice(choice: ConversationSettings['toolChoice'], { names }: HostOffer): typeof choice {
+  if (choice?.type !== 'tool') return choice;
+  const name = [...names].find(([, toolName]) => toolName === choice.toolName)?.[0];
+  return name === undefined ? choice : { ...choice, toolName: name };
 }
 
 /** Names the result that made the conversation too long for the model; null if the error has another cause. */

@@ -16,7 +16,7 @@ export function createToolCatalog({ advancedConfig = {} }: TestCase, connection:
       const { list } = listing;
       return {
         kind: 'list',
-        tools: offerTools({ list, toolPolicy, decoys, maxResultTokens: null }),
+        tools: offerTools({ list, toolPolicy, decoys, maxResultTokens: null, shown: null }),
         describeMissing: (name) =>
           list?.has(name) === true
             ? `Models are not offered the tool ${printValue(name)}.`

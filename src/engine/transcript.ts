@@ -132,9 +132,10 @@ export class Transcript implements Evidence {
     });
   }
 
-  /** Records a prompt to a model. `system` is added before the first prompt of a case. */
-  beginTurn(prompt: string, { system }: { system: string | null }): void {
-    if (this.turns.length === 0 && system !== null) this.messages.push({ role: 'system', content: system });
+  /** Records a prompt to a model. `system` and `opening`, which are no words of a user, are added before the first prompt of a case. */
+  beginTurn(prompt: string, { system, opening = null }: { system: string | null; opening?: string | null }): void {
+    const before = this.turns.length === 0 ? [system, opening] : [];
+    for (const content of before) if (content !== null) this.messages.push({ role: 'system', content });
     this.messages.push({ role: 'user', content: prompt });
     this.turns.push({ prompt, actualToolCalls: [], isCut: false });
     this.refusal = null;

@@ -1,5 +1,7 @@
 import { describeError, ModelError } from '../base/errors.ts';
 import { formatCount } from '../base/text.ts';
+import { identifyHost } from '../hosts/find-host.ts';
+import { isSameHost } from '../model/format-host.ts';
 import { defaultMaxSteps } from '../cases/case.ts';
 import { describeSource } from '../model/source.ts';
 import type { Suite, SuiteCase } from '../cases/suite.ts';
@@ -57,7 +59,8 @@ export function describeOffer(
 ): string[] {
   const prompted = suites
     .flatMap(({ suite }) => suite.cases)
-    .filter(({ steps }) => steps.some(({ step }) => step.kind === 'prompt'));
+    .filter(({ steps }) => steps.some(({ step }) => step.kind === 'prompt'))
+    .filter(({ modelSettings }) => identifyHost(modelSettings.hosts[0]) === null);
   if (prompted.length === 0) return [];
   const tools = [
     ...Object.values(configurations).flatMap((surface) => surface.tools),
@@ -111,9 +114,10 @@ function countRecorded(
   cases: readonly PlannedModelCase[],
   { byId, oldestMs }: { byId: ReadonlyMap<string, SuiteCase>; oldestMs: number },
 ): { all: number; recorded: number; old: number } {
-  const dates = cases.flatMap(({ caseId, recording }) =>
+  const dates = cases.flatMap(({ caseId, recording, host }) =>
     Array.from({ length: byId.get(caseId)?.runs ?? 0 }, (_, index) => {
-      const iteration = recording?.iterations.get(index + 1);
+      const isUsable = isSameHost(recording?.host, host);
+      const iteration = isUsable ? recording?.iterations.get(index + 1) : undefined;
       return iteration === undefined ? null : Date.parse(iteration.recordedAt);
     }),
   );

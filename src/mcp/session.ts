@@ -18,8 +18,11 @@ import { createTrafficBudget, type ExcessError, iterationLimits, type TrafficBud
 import { watchTraffic } from './traffic.ts';
 import { type Endpoint, endSession, openTransport } from './transport.ts';
 
-/** An MCP server, with the name that cases use for it. */
-export type Target = UnnamedTarget & { serverName: string };
+/**
+ * An MCP server, with the name that cases use for it. `shownName` is its name in the configuration of a host, which is a part of the names
+ * of tools that models see; `serverName` by default.
+ */
+export type Target = UnnamedTarget & { serverName: string; shownName?: string | undefined };
 
 /** A server at a URL. */
 export type HttpTarget = Extract<Target, { url: string }>;

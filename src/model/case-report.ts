@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { judgeSpendingSchema } from './cost.ts';
 import { dispositions } from './disposition.ts';
+import { hostIdentitySchema } from './host-identity.ts';
 import { probationSchema } from './policy.ts';
 import { quarantineEntrySchema } from './rules/quarantine.ts';
 import { flakyEffects } from './rules/flaky-cases.ts';
@@ -89,6 +90,9 @@ export const caseReportSchema = z.object({
     ),
   repeats: z.array(repeatRatesSchema).describe('From the iterations of the first round, by k.'),
   model: z.string().nullable().describe('`provider/name`; null where no model takes part, or the service chose it.'),
+  host: hostIdentitySchema
+    .exactOptional()
+    .describe('The host whose treatment of the server the model saw; missing for the loop of the gate itself.'),
   usage: modelUsageSchema.nullable().describe('The usage of its model calls in all rounds; null without a model.'),
   cost: money.nullable().describe('The cost of its model calls, by the prices of the policy; null if unknown.'),
   judges: z.array(judgeSpendingSchema).default([]).describe('The usage and cost of its judges, counted apart.'),

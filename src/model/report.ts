@@ -6,6 +6,7 @@ import { comparisonSchema } from './comparison.ts';
 import { coverageReportSchema } from './coverage-report.ts';
 import { currencySchema, judgeSpendingSchema } from './cost.ts';
 import { concurrencySchema } from './concurrency.ts';
+import { hostIdentitySchema } from './host-identity.ts';
 import { gatePolicySchema } from './policy.ts';
 import { count, countsSchema, fraction, milliseconds, money } from './quantities.ts';
 import { reportedResultsSchema, retryRoundSchema, runReportSchema } from './results.ts';
@@ -169,6 +170,7 @@ const spendingShape = {
 
 const modelSummarySchema = z.object({
   model: z.string().describe('`provider/name`.'),
+  host: hostIdentitySchema.exactOptional().describe('The host in which it was asked; missing for the gate itself.'),
   ...countsSchema.shape,
   replayed: count.describe('Those of the scored iterations in which at least one answer came from a recording.'),
   range: z

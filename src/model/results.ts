@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { baseResultsSchema, processScopes } from './base-comparison.ts';
 import { type CaseReport, caseReportSchema, type IterationFailure } from './case-report.ts';
 import { concurrencySchema } from './concurrency.ts';
+import { hostIdentitySchema } from './host-identity.ts';
 import { count, countsSchema, milliseconds } from './quantities.ts';
 import { runSchema } from './run.ts';
 import { judgeUsageSchema, modelUsageSchema } from './usage.ts';
@@ -41,6 +42,9 @@ const caseResultsSchema = z.object({
   durationsMs: z.array(milliseconds).describe('The durations of the scored iterations that reported one.'),
   tokensUsed: count.describe('Over all iterations, further rounds included.'),
   model: z.string().nullable().describe('`provider/name`; null where no model takes part, or the service chose it.'),
+  host: hostIdentitySchema
+    .exactOptional()
+    .describe('The host whose treatment of the server the model saw; missing for the loop of the gate itself.'),
   usage: modelUsageSchema
     .nullable()
     .describe('Over all iterations, further rounds included; null where no model took part.'),
@@ -149,6 +153,7 @@ export interface CaseOutline extends Pick<
   | 'location'
   | 'definitionHash'
   | 'model'
+  | 'host'
   | 'maxRuns'
   | 'isDeterministic'
 > {

@@ -9,6 +9,8 @@ import { appendAll } from '../base/lists.ts';
 /** The settings of a conversation; null leaves a setting to the provider. */
 export interface ConversationSettings {
   system: string | null;
+  /** The beginning of the message with the first prompt; none by default. */
+  opening?: string | null;
   temperature: number | null;
   /** Applies only to the first answer to a prompt: a model that must call a tool in every answer could never end a turn. */
   toolChoice: LanguageModelV4ToolChoice | null;
@@ -26,6 +28,8 @@ export type ToolOutput = Pick<ToolResult, 'content' | 'isError'>;
 /** The tools of a turn, and the callbacks for its answers and calls. `Stop` is the reason when a call of a tool ends the turn. */
 export interface TurnHandlers<Stop> {
   tools: ModelCall['tools'];
+  /** Replaces that of the settings in this turn. */
+  toolChoice?: LanguageModelV4ToolChoice | null;
   /** Lists the tools again before each further answer of the turn; absent if they never change. */
   refreshTools?: () => Promise<ModelCall['tools'] | { stop: Stop }>;
   onAnswer: (answer: ModelAnswer) => void;
@@ -56,13 +60,17 @@ export function startConversation(
   settings: ConversationSettings,
   history: LanguageModelV4Prompt = [],
 ): Conversation {
-  const { system, temperature, toolChoice, maxSteps, parameters = {}, timeoutMs = null } = settings;
+  const { system, opening = null, temperature, maxSteps, parameters = {}, timeoutMs = null } = settings;
+  let isFirst = true;
   const messages: LanguageModelV4Prompt = system === null ? [] : [{ role: 'system', content: system }];
   appendAll(messages, history);
   return {
-    ask: async (prompt, { tools: firstTools, refreshTools, onAnswer, callTool }, options) => {
+    ask: async (prompt, { tools: firstTools, refreshTools, onAnswer, callTool, ...turn }, options) => {
+      const { toolChoice = settings.toolChoice } = turn;
       let tools = firstTools;
-      messages.push({ role: 'user', content: [{ type: 'text', text: prompt }] });
+      const texts = isFirst && opening !== null ? [opening, prompt] : [prompt];
+      isFirst = false;
+      messages.push({ role: 'user', content: texts.map((text) => ({ type: 'text', text })) });
       for (let step = 1; step <= maxSteps; step += 1) {
         // The array is copied, because a session may keep it and the conversation goes on.
         const call: ModelCall = {

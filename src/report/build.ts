@@ -238,6 +238,7 @@ function buildCase(suiteId: string, testCase: CaseResults, placement: Placement)
     flaky: flakyEffect,
     repeats: structuredClone(analysis?.repeats ?? []),
     model: testCase.model,
+    ...(testCase.host !== undefined && { host: testCase.host }),
     usage: structuredClone(testCase.usage),
     cost: testCase.usage === null ? null : computeCost([testCase], prices).amount,
     judges: priceJudges(testCase.judges, prices),

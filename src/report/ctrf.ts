@@ -111,7 +111,7 @@ function buildVerdictTest({ id, name, file, verdict: { outcome, reasons } }: Jud
 
 function buildTest(testCase: CaseReport, suite: JudgedSuite): CtrfTest {
   const { id, title, tags, location, durationMs, outcome, passed, failed, total, planned } = testCase;
-  const { model, usage, cost, judges, replayed } = testCase;
+  const { model, host, usage, cost, judges, replayed } = testCase;
   const status = chooseStatus(testCase, suite);
   const [reason] = testCase.failures.flatMap(({ reasons }) => reasons);
   const trace = describeFailures(testCase);
@@ -133,7 +133,9 @@ function buildTest(testCase: CaseReport, suite: JudgedSuite): CtrfTest {
       required: testCase.required,
       iterations: { planned, total, passed, failed },
       passRate: computePassRate(passed, total),
-      ...(usage === null && model === null ? {} : { model, usage, cost, replayed: replayed.total }),
+      ...(usage === null && model === null
+        ? {}
+        : { model, ...(host !== undefined && { host }), usage, cost, replayed: replayed.total }),
       ...(judges.length === 0 ? {} : { judges }),
     },
   };

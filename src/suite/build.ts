@@ -194,6 +194,29 @@ export function expandRevisions(suite: Suite): Suite {
   return { ...suite, cases };
 }
 
+/**
+ * Turns every case with a prompt into one case for each of its hosts, or of `chosen` instead. The names of recordings stay, because each
+ * host has its own file.
+ */
+export function expandHosts(suite: Suite, chosen: readonly string[] | null): Suite {
+  const cases = suite.cases.flatMap((testCase): SuiteCase[] => {
+    const { id, title, variantOf, modelSettings, steps } = testCase;
+    if (!steps.some(({ step }) => step.kind === 'prompt')) return [testCase];
+    const hosts = chosen ?? modelSettings.hosts;
+    const choose = (host: string): SuiteCase => ({ ...testCase, modelSettings: { ...modelSettings, hosts: [host] } });
+    const [only, ...others] = hosts;
+    if (only === undefined) return [testCase];
+    if (others.length === 0) return [choose(only)];
+    return hosts.map((host) => ({
+      ...choose(host),
+      id: nameVariant(id, host),
+      title: `${title} (${host})`,
+      variantOf: [{ id, title }, ...variantOf],
+    }));
+  });
+  return { ...suite, cases };
+}
+
 /** Lists the parts of a case that may use names, and the checks that it inherits from its suite. */
 function listNamedParts(written: WrittenSuite, index: number) {
   const { cases, checks: suiteChecks, client: suiteClient } = written;

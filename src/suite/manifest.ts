@@ -1,5 +1,6 @@
 import type { SuiteOutline } from '../model/results.ts';
 import { asksModel, type Suite } from '../cases/suite.ts';
+import { identifyHost } from '../hosts/find-host.ts';
 import { hashDefinition } from './definition-hash.ts';
 
 /** Takes from an evals file the data that is needed to count its results. `whole` is the suite before the selection. */
@@ -15,6 +16,8 @@ export function outlineSuite(suite: Suite, whole: Suite): SuiteOutline {
       const { id, title, variantOf, tags, isRequired, location, runs, maxRuns = runs } = testCase;
       // A case that asks no model has none, even if it names one.
       const model = asksModel(testCase) ? testCase.model : null;
+      const hasPrompt = testCase.steps.some(({ step }) => step.kind === 'prompt');
+      const host = hasPrompt ? identifyHost(testCase.modelSettings.hosts[0]) : null;
       return {
         id,
         title,
@@ -23,6 +26,7 @@ export function outlineSuite(suite: Suite, whole: Suite): SuiteOutline {
         isRequired,
         location,
         model,
+        ...(host !== null && { host }),
         definitionHash: hashDefinition(testCase, suite),
         runs,
         ...(testCase.isDeterministic === true && { isDeterministic: true as const }),

@@ -6,12 +6,22 @@ import type { WrittenCase, WrittenSuite } from './suite-schema.ts';
 
 type WrittenSettings = Pick<
   WrittenSuite,
-  'system' | 'temperature' | 'maxSteps' | 'maxResultTokens' | 'modelTimeout' | 'toolPolicy' | 'decoys'
+  | 'host'
+  | 'hosts'
+  | 'system'
+  | 'temperature'
+  | 'maxSteps'
+  | 'maxResultTokens'
+  | 'modelTimeout'
+  | 'toolPolicy'
+  | 'decoys'
 > &
   ModelParameters;
 
 /** Settings without a field in the API, which hosted services therefore ignore. */
 const ownKeys = [
+  'host',
+  'hosts',
   'maxSteps',
   'maxResultTokens',
   ...modelParametersSchema.keyof().options,
@@ -32,6 +42,7 @@ export function buildModelSettings(
   const ownKey = ownKeys.find((key) => written[key] !== undefined);
   const isFile = typeof decoys === 'string';
   return {
+    hosts: listHosts(testCase) ?? listHosts(suite) ?? [],
     system,
     temperature,
     maxSteps,
@@ -52,6 +63,10 @@ function pickParameters({ reasoningEffort, maxOutputTokens, topP, seed }: Writte
     ...(topP !== undefined && { topP }),
     ...(seed !== undefined && { seed }),
   };
+}
+
+function listHosts({ host, hosts }: Pick<WrittenSettings, 'host' | 'hosts'>): string[] | undefined {
+  return hosts ?? (host === undefined ? undefined : [host]);
 }
 
 /** Lists the models of a case: its own, or else the suite's. Null stands for no model. */
@@ -80,13 +95,16 @@ export function findCasesWithoutModel({ cases }: Suite): Finding[] {
   });
 }
 
-/** Finds a `model` next to `models`, since it is unclear which one is meant. */
+/** Finds a `model` next to `models` and a `host` next to `hosts`, since it is unclear which one is meant. */
 export function findTwoModelKeys(
-  written: Pick<WrittenSuite, 'model' | 'models'>,
+  written: Pick<WrittenSuite, 'model' | 'models' | 'host' | 'hosts'>,
   document: SourceDocument,
   path: DocumentPath,
 ): Finding[] {
-  if (written.model === undefined || written.models === undefined) return [];
-  const message = 'Both `model` and `models` are given; write one of them';
-  return [{ ...document.locateKey([...path, 'models']), code: 'model-and-models', message }];
+  return (['model', 'host'] as const).flatMap((key) => {
+    const list = `${key}s` as const;
+    if (written[key] === undefined || written[list] === undefined) return [];
+    const message = `Both \`${key}\` and \`${list}\` are given; write one of them`;
+    return [{ ...document.locateKey([...path, list]), code: `${key}-and-${list}`, message }];
+  });
 }

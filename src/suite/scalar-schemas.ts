@@ -1,7 +1,9 @@
 import { z } from 'zod';
 import { quoteValue } from '../base/text.ts';
+import { genericHost, hostIds } from '../hosts/find-host.ts';
 import { type ProtocolSetting, protocolSettings } from '../model/protocol.ts';
 import { modelPattern, withIssueCode } from '../model/written-values.ts';
+import { suggestNearest } from './findings.ts';
 
 const idPattern = /^[A-Za-z0-9_-]{1,128}$/;
 
@@ -44,6 +46,28 @@ export const protocol = z
     if (found !== undefined) return found;
     const message = `${quoteValue(written)} is not a revision of MCP that can be pinned; write ${protocolSettings.join(', ')}`;
     context.addIssue({ code: 'custom', message, params: { code: 'bad-protocol' } });
+    return z.NEVER;
+  });
+
+/** The host that stands between the model and the server. */
+export const hostId = z
+  .unknown()
+  .meta({
+    type: 'string',
+    enum: [...hostIds],
+    default: genericHost,
+    description:
+      'Host whose treatment of tools, instructions and results the model sees. The option `host` overrides it.',
+  })
+  .transform((written, context): string => {
+    const found = hostIds.find((id) => id === written);
+    if (found !== undefined) return found;
+    const near = typeof written === 'string' ? suggestNearest(written, hostIds) : `; write ${hostIds.join(', ')}`;
+    context.addIssue({
+      code: 'custom',
+      message: `${quoteValue(written)} is no known host${near}`,
+      params: { code: 'unknown-host' },
+    });
     return z.NEVER;
   });
 

@@ -12,7 +12,7 @@ import { writtenCheckSchema } from './assertion-schema.ts';
 import { ignorePattern } from './assertion-values.ts';
 import { writtenOfferSchema } from './client-offer.ts';
 import { policyFileSchema, suitePolicySchema } from './policy-schema.ts';
-import { id, modelId, protocol, runs, runsOrRange } from './scalar-schemas.ts';
+import { hostId, id, modelId, protocol, runs, runsOrRange } from './scalar-schemas.ts';
 import { withIssueCode, text, timeout } from '../model/written-values.ts';
 import { fixtureStepsSchema, stepsSchema } from './step-schema.ts';
 
@@ -56,6 +56,16 @@ const modelShape = {
     )
     .exactOptional()
     .meta({ description: 'Models for prompt steps; every case with a prompt runs with each of them.' }),
+  host: hostId.exactOptional(),
+  hosts: z
+    .array(hostId)
+    .min(1)
+    .refine(
+      (hosts) => new Set(hosts).size === hosts.length,
+      withIssueCode('duplicate-host', 'A host is named twice; name each once'),
+    )
+    .exactOptional()
+    .meta({ description: 'Hosts for prompt steps; every case with a prompt runs with each of them.' }),
   system: text.exactOptional().meta({ description: 'Instructions that the model gets before the first prompt.' }),
   temperature: z.number().min(0).max(2).exactOptional().meta({
     description: "The variation of the model's answers, 0 to 2. Default: the provider's.",

@@ -1,5 +1,6 @@
 import { computeCost, priceJudges } from '../model/cost.ts';
 import type { Pricing, SuitePolicy, SuiteRequirements } from '../model/policy.ts';
+import { isSameHost } from '../model/format-host.ts';
 import type { ModelsReport, ModelSummary } from '../model/report.ts';
 import type { CaseResults, SuiteResults } from '../model/results.ts';
 import { joinUsage, noModelUsage } from '../model/usage.ts';
@@ -26,18 +27,31 @@ export function summarizeModels(
   const counted = suites.flatMap(({ results, requirements }) =>
     countFlaky(splitQuarantine(results.cases, requirements, today).counted, requirements.flaky.value),
   );
-  const names = [...new Set(cases.flatMap(({ model }) => model ?? []))];
+  const asked = listAsked(cases);
   const cost = computeCost([...cases, ...judges], prices);
   return {
-    models: names.map((name) => {
-      const isOwn = ({ model }: CaseResults) => model === name;
-      return { model: name, ...countModel(counted.filter(isOwn)), ...sumSpending(cases.filter(isOwn), prices) };
+    models: asked.map(({ model, host }) => {
+      const isOwn = (each: CaseResults) => each.model === model && isSameHost(each.host, host);
+      return {
+        model,
+        ...(host !== undefined && { host }),
+        ...countModel(counted.filter(isOwn)),
+        ...sumSpending(cases.filter(isOwn), prices),
+      };
     }),
     ...sumSpending(cases, prices),
     judges: priceJudges(judges, prices),
     currency: currency.value,
     costGaps: cost.gaps,
   };
+}
+
+/** Lists the models of cases with their hosts, each pair once, in the order of its first case. */
+function listAsked(cases: readonly CaseResults[]): Array<Pick<ModelSummary, 'model' | 'host'>> {
+  const pairs = cases.flatMap(({ model, host }) =>
+    model === null ? [] : [{ model, ...(host !== undefined && { host }) }],
+  );
+  return [...new Map(pairs.map((pair) => [JSON.stringify([pair.model, pair.host ?? null]), pair])).values()];
 }
 
 function countModel(cases: readonly CaseResults[]): Pick<ModelSummary, 'passed' | 'total' | 'replayed' | 'range'> {

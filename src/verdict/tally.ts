@@ -194,8 +194,8 @@ function closeCase({
   replayed,
   evidence,
 }: CaseTally): CaseResults {
-  const { id, title, variantOf, tags, isRequired, location, definitionHash, model, runs, maxRuns, isDeterministic } =
-    outline;
+  const { id, title, variantOf, tags, isRequired, location, definitionHash, model, host } = outline;
+  const { runs, maxRuns, isDeterministic } = outline;
   return {
     id,
     title,
@@ -209,6 +209,7 @@ function closeCase({
     durationsMs: [...durationsMs],
     tokensUsed,
     model,
+    ...(host !== undefined && { host }),
     usage,
     judges,
     replayed: { passed: replayed.passed, total: replayed.passed + replayed.failed },

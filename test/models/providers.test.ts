@@ -97,7 +97,9 @@ describe('a provider', () => {
       ['openai-project', 'proj_1'],
     ]);
     expect(directory.find('mine').headers.get('b')?.reveal()).toBe('m');
-    expect(directory.secrets.map((secret) => secret.reveal()).sort()).toEqual(['g', 'gw-1 2', key, 'm', 'proj_1'].sort());
+    expect(directory.secrets.map((secret) => secret.reveal()).sort()).toEqual(
+      ['g', 'gw-1 2', key, 'm', 'proj_1'].sort(),
+    );
   });
 
   it.each([

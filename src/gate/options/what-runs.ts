@@ -5,6 +5,7 @@ import {
   lines,
   optionalConcurrency,
   optionalDocument,
+  optionalHosts,
   optionalRuns,
   optionalShard,
   optionalText,
@@ -18,6 +19,7 @@ const ofRuns = [
   'tests',
   'suite',
   'runs',
+  'host',
   'shard',
   'concurrency',
   'server-command',
@@ -105,6 +107,28 @@ export const whatRunsOptions = {
     hint: '<n>',
     text: 'How often every case runs, from 1 to 100, or a range such as `2..30`. The default comes from the evals files, and is 1 if they say nothing.',
     commands: ['run', 'plan-runs'],
+  }),
+  host: defineOption({
+    schema: optionalHosts,
+    hint: '<id,…>',
+    text: 'The host whose treatment of tools, instructions and results models see, such as `codex`, instead of the one in evals files. With several, separated by commas, each case with a prompt runs with each.',
+    commands: ['run', 'plan-runs'],
+    rules: [
+      {
+        excludes: ['suite'],
+        commands: ['run'],
+        code: 'suite-and-host',
+        message: 'applies to evals files; a `suite` of the service runs as it stands. Remove it',
+      },
+      {
+        needs: ['service: embedded'],
+        unless: ['suite'],
+        commands: ['run'],
+        code: 'needs-embedded-service',
+        message:
+          'applies to the embedded service; the service {service} shows models what it shows them. Remove it, or use `service: embedded`',
+      },
+    ],
   }),
   workspace: defineOption({
     schema: optionalText,

@@ -2,7 +2,9 @@ import { describeError, ModelError } from '../../base/errors.ts';
 import type { Findings } from '../../base/findings.ts';
 import type { Secret } from '../../base/redaction.ts';
 import { listProxySecrets, type ProxySettings, readProxySettings } from '../../http/proxy.ts';
+import { identifyHost } from '../../hosts/find-host.ts';
 import type { ModelPrice } from '../../model/cost.ts';
+import type { HostIdentity } from '../../model/host-identity.ts';
 import { isAdvisory } from '../../checks/assertion.ts';
 import type { Pricing } from '../../model/policy.ts';
 import type { NamedRule } from '../../model/source.ts';
@@ -26,6 +28,8 @@ export interface PlannedModelCase {
   suiteId: string;
   caseId: string;
   model: ModelName;
+  /** The host of the conversation; null for the gate's own, and for judges. */
+  host: HostIdentity | null;
   /** Null if the model answers the prompts of the case. */
   purpose: 'judge' | null;
   /** True if the case has no result without the answers of the model. */
@@ -94,10 +98,11 @@ export async function planModels(
     problems.set(modelId, problem);
     // Each variant for a model has its own file, so the case of the evals file names it. A judge judges each variant apart.
     const caseId = purpose === 'judge' ? `${testCase.id}.judge` : testCase.recordingId;
-    const path = locateRecording(suite.location.file, { suiteId: suite.id, caseId, model });
+    const host = purpose === 'judge' ? null : identifyHost(testCase.modelSettings.hosts[0]);
+    const path = locateRecording(suite.location.file, { suiteId: suite.id, caseId, model, host });
     const read = mode === 'live' ? null : await recordings.read(path).catch(findings.absorb);
     const { ignoredInRecordings: ignored } = suite;
-    const slot = { suiteId: suite.id, caseId: testCase.id, model, purpose };
+    const slot = { suiteId: suite.id, caseId: testCase.id, model, host, purpose };
     cases.push({ ...slot, isDecisive, path, recording: read ?? null, ignored });
   };
   findings.addAll(suites.flatMap(findCasesWithoutModel));

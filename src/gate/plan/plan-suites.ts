@@ -11,7 +11,7 @@ import { isServerStep, listInnerSteps, mapServerSteps } from '../../cases/step.t
 import { readServerName, serverUnderTest } from '../../cases/step-server.ts';
 import { listAllSteps, type LocatedStep, type Suite } from '../../cases/suite.ts';
 import type { ServiceProfile } from '../../service/profile.ts';
-import { expandRevisions } from '../../suite/build.ts';
+import { expandHosts, expandRevisions } from '../../suite/build.ts';
 import { suggestNearest } from '../../suite/findings.ts';
 import { findSharedIds, loadSuites } from '../../suite/load.ts';
 import { readInlineTests } from '../../suite/read.ts';
@@ -119,7 +119,10 @@ async function planFileSuites(
     appendAll(policy.notes, await listChangedRecordings(suites, policy.base, cwd));
   }
   const selection = { cases: options.cases, tags: options.tags, runs: options.runs };
-  const expand = (suite: Suite) => (chooseProtocol(options, suite).value === 'both' ? expandRevisions(suite) : suite);
+  const expand = (suite: Suite) => {
+    const hosted = expandHosts(suite, options.host);
+    return chooseProtocol(options, suite).value === 'both' ? expandRevisions(hosted) : hosted;
+  };
   const wholes = suites.map(expand);
   const selected = selectCases(wholes, selection, (suite) => {
     const before = policy.findBaseSuite(suite);

@@ -4,7 +4,8 @@ import type { Redactor } from '../../base/redaction.ts';
 import { endSentence } from '../../base/text.ts';
 import type { Clock } from '../../base/time.ts';
 import { outlineSuite } from '../../suite/manifest.ts';
-import { expandRevisions } from '../../suite/build.ts';
+import { hostIds } from '../../hosts/find-host.ts';
+import { expandHosts, expandRevisions } from '../../suite/build.ts';
 import { loadSuites } from '../../suite/load.ts';
 import { nameBaseMarker } from '../../server/environment.ts';
 import type { ServerUpstream } from '../../server/running-server.ts';
@@ -228,6 +229,8 @@ async function readKnown({ patterns }: PlannedBase, cwd: string): Promise<Record
   const { suites, findings } = await loadSuites([...patterns], { cwd });
   if (findings.length > 0) return null;
   const listIds = (suite: (typeof suites)[number]) =>
-    [suite, expandRevisions(suite)].flatMap(({ cases }) => cases.map(({ id }) => id));
+    [suite, expandHosts(suite, hostIds)]
+      .flatMap((each) => [each, expandRevisions(each)])
+      .flatMap(({ cases }) => cases.map(({ id }) => id));
   return Object.fromEntries(suites.map((suite) => [suite.id, listIds(suite)]));
 }

@@ -99,7 +99,7 @@ export async function openLocalBackend(
       pollIntervalMs: 200,
     },
     register: async (running, server, scope) => {
-      const { serverName, alias, access } = server;
+      const { serverName, shownName, alias, access } = server;
       const tunnel = await openTunnel(running, server, scope);
       const id = tunnel?.id ?? createId('srv');
       const local: LocalServer = {
@@ -107,6 +107,7 @@ export async function openLocalBackend(
         target: () => ({
           ...(tunnel === null ? running.endpoint : { url: tunnel.publicUrl().reveal() }),
           serverName,
+          shownName,
           protocol: running.protocol,
           // The tunnel adds the credentials itself.
           access: tunnel === null ? access : null,

@@ -281,9 +281,9 @@ function planWorkspaces(
       const own = instances.get(serverId);
       if (own == null) throw new Error('A process for each iteration was planned for a server that cannot have them.');
       const instance = opened.use(await own.open({ place, openProxy }));
-      const { serverName, protocol } = target;
+      const { serverName, shownName, protocol } = target;
       const witness = redactWitness(instance.witness);
-      return { serverId, target: { ...instance.endpoint, serverName, protocol, access: null }, witness };
+      return { serverId, target: { ...instance.endpoint, serverName, shownName, protocol, access: null }, witness };
     };
     const started: OwnTarget[] = [];
     for (const target of targets) started.push(await start(target));

@@ -74,7 +74,7 @@ export function openModels(
     if (planned.has(slot)) continue;
     planned.set(slot, found);
     const fingerprinter = createFingerprinter({ redactor, ignore: compileIgnore(found.ignored) });
-    recorded.set(slot, { recording: found.recording, fingerprinter });
+    recorded.set(slot, { recording: found.recording, host: found.host, fingerprinter });
   }
   const findCase = (request: ModelRequest): RecordedCase => {
     const found = recorded.get(nameSlot(request.caseId, request));
@@ -114,9 +114,9 @@ export function openModels(
       for (const collected of mode === 'live' ? [] : recorder.list()) {
         const found = planned.get(nameSlot(collected.caseId, collected));
         if (found === undefined) continue;
-        const { path, recording: earlier, model } = found;
+        const { path, recording: earlier, model, host } = found;
         const providerPackage = await describePackage(providers.find(model.provider).format);
-        const recording = mergeRecording(mode === 'record' ? null : earlier, collected, providerPackage);
+        const recording = mergeRecording(mode === 'record' ? null : earlier, collected, providerPackage, host);
         made.push({ path, recording, earlier, skipped: collected.skipped });
       }
       return made;

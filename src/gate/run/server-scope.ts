@@ -21,6 +21,8 @@ export interface ServerRegistration {
   serverName: string;
   /** The name of the server in steps. */
   alias: string;
+  /** Its name in the configuration of a host; `serverName` by default. */
+  shownName?: string;
   /** The credentials for requests to it; null if it needs none. */
   access: ServerAccess | null;
 }

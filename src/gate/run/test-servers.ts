@@ -5,6 +5,7 @@ import type { ProcessEnd, ProcessWitness, ServerWitnesses } from '../../model/pr
 import { anyProtocol, listChoices, type ProtocolChoice } from '../../model/protocol.ts';
 import type { ServerReport } from '../../model/report.ts';
 import { serverUnderTest } from '../../cases/step-server.ts';
+import { unnamedServer } from '../../hosts/find-host.ts';
 import { defaultConfiguration } from '../../model/surface.ts';
 import type { RunningServer, ServerUpstream } from '../../server/running-server.ts';
 import type { SideDirectories } from '../../server/side-directories.ts';
@@ -130,8 +131,9 @@ export function createTestServers(
     const entry: StartedServer = { planned, running, access, registered: null, choices: new Set([protocol.value]) };
     started.push(entry);
     const { alias, recordName } = nameServer(planned, plan);
+    const shownName = planned.name ?? unnamedServer;
     const serverName = first === undefined ? recordName : nameVariant(recordName, protocol.value);
-    entry.registered = await backend.register(running, { serverName, alias, access }, scope);
+    entry.registered = await backend.register(running, { serverName, shownName, alias, access }, scope);
     // A server that was opened by URL alone uses the process that the first one started.
     witnesses.set(entry.registered.id, running.witness ?? first?.running.witness ?? null);
   };

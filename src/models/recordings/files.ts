@@ -5,6 +5,7 @@ import { leadsOutOfCheckout, linkOutMessage, readTextFile } from '../../base/fil
 import { replaceOutput } from '../../base/output-files.ts';
 import { tryParseJson } from '../../base/json.ts';
 import type { Redactor } from '../../base/redaction.ts';
+import type { HostIdentity } from '../../model/host-identity.ts';
 import type { ModelName } from '../language-model.ts';
 import { parseRecording, printRecording, type Recording } from './format.ts';
 import { fingerprintText, redactMembers } from './plain-json.ts';
@@ -24,17 +25,24 @@ const maxBytes = maxMebibytes * 1024 * 1024;
 const longestModel = 100;
 
 /**
- * Returns the path of the recording of a case and model, next to its evals file: `recordings/<suite>/<case>.<provider>-<model>.jsonl`.
+ * Returns the path of the recording of a case and model, next to its evals file: `recordings/<suite>/<case>.<provider>-<model>.jsonl`, or
+ * `….<provider>-<model>@<host>.jsonl` unless the host is the gate's own.
  * Characters that are invalid in a file name become `_`, with a hash of the name, so that two models never share a file.
  */
 export function locateRecording(
   evalsFile: string,
-  { suiteId, caseId, model }: { suiteId: string; caseId: string; model: ModelName },
+  {
+    suiteId,
+    caseId,
+    model,
+    host = null,
+  }: { suiteId: string; caseId: string; model: ModelName; host?: HostIdentity | null },
 ): string {
   const name = `${model.provider}-${model.name}`;
   const safe = name.replaceAll(/[^\w.-]/g, '_').slice(0, longestModel);
   const suffix = safe === name ? safe : `${safe}-${fingerprintText(JSON.stringify(model)).slice(0, 8)}`;
-  return join(dirname(evalsFile), 'recordings', suiteId, `${caseId}.${suffix}.jsonl`);
+  const of = host === null ? '' : `@${host.id}`;
+  return join(dirname(evalsFile), 'recordings', suiteId, `${caseId}.${suffix}${of}.jsonl`);
 }
 
 /** The recordings of a checkout, and the tools of their suites, each of which is read once. */

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { ConfigurationError } from '../../base/errors.ts';
 import { isRecord, printCanonicalJson, tryParseJson } from '../../base/json.ts';
 import { createRedactor } from '../../base/redaction.ts';
+import { type HostIdentity, hostIdentitySchema } from '../../model/host-identity.ts';
 import type { ModelName } from '../language-model.ts';
 import { toAssistantMessage } from '../model-messages.ts';
 import { recordedContentShape, recordedUsageSchema, type RecordedAnswer } from './answer-schema.ts';
@@ -43,6 +44,7 @@ const headerSchema = z.strictObject({
   ),
   provider: z.string(),
   model: z.string(),
+  host: hostIdentitySchema.exactOptional(),
 });
 
 const olderHeaderSchema = z.object({ format: z.literal([1, 2]), provider: z.string(), model: z.string() });
@@ -96,6 +98,8 @@ export interface Recording {
   /** Why no answer can be read from the file, as a sentence; null if they can. */
   problem: string | null;
   model: ModelName;
+  /** The host of the conversation; null for the gate's own. */
+  host: HostIdentity | null;
   /** The package that spoke to the provider. */
   package: { name: string; version: string };
   /** By iteration number, from 1. */
@@ -111,7 +115,12 @@ function fingerprintAnswer(answer: RecordedAnswer): string {
 }
 
 /** Prints a recording: iterations and turns in order, and keys always in the same order. */
-export function printRecording({ model, package: { name, version }, iterations }: Omit<Recording, 'problem'>): string {
+export function printRecording({
+  model,
+  host,
+  package: { name, version },
+  iterations,
+}: Omit<Recording, 'problem'>): string {
   const ordered = [...iterations].toSorted(([one], [other]) => one - other);
   const newest = ordered
     .map(([, { recordedAt }]) => recordedAt)
@@ -131,7 +140,12 @@ export function printRecording({ model, package: { name, version }, iterations }
     }),
   }));
   const last = { recordedAt: newest, package: { name, version }, tools: lists, iterations: made };
-  const header = { format: formatVersion, provider: model.provider, model: model.name };
+  const header = {
+    format: formatVersion,
+    provider: model.provider,
+    model: model.name,
+    ...(host !== null && { host }),
+  };
   const lines = ordered.flatMap(([iteration, { calls }]) =>
     printCalls(calls).map((call, turn) => `{"iteration":${iteration},"turn":${turn},${call}}`),
   );
@@ -192,18 +206,17 @@ export function parseRecording(text: string, file: string, lists: ToolLists): Re
   };
   const lines = text.split('\n');
   if (lines.at(-1) === '') lines.pop();
-  if (conflictMark.test(text)) return createUnusable('It has the marks of a merge conflict.', findModel(lines));
+  if (conflictMark.test(text)) return createUnusable('It has the marks of a merge conflict.', findHeader(lines));
   const first = tryParseJson(lines[0] ?? '');
   const older = olderHeaderSchema.safeParse(first);
   if (older.success) {
-    return createUnusable('It has a format of an older version of mcp-eval-ci.', readModel(older.data));
+    return createUnusable('It has a format of an older version of mcp-eval-ci.', older.data);
   }
   const header = parseLine(headerSchema, first, 1);
   if (lines.length < 2) throw damaged('its last line is missing', 1);
   const last = parseLine(lastLineSchema, tryParseJson(lines.at(-1) ?? ''), lines.length);
   const missing = last.tools.some((id) => !lists.has(id));
-  if (missing)
-    return createUnusable('`tools.jsonl` in its directory lacks the tools that it names.', readModel(header));
+  if (missing) return createUnusable('`tools.jsonl` in its directory lacks the tools that it names.', header);
   const written = lines.slice(1, -1).map((each, index) => {
     const line = index + 2;
     return { ...parseLine(callLineSchema, tryParseJson(each), line), line };
@@ -239,19 +252,21 @@ export function parseRecording(text: string, file: string, lists: ToolLists): Re
       answer: { ...answer, usage: call.usage },
     });
   }
-  return { problem: null, model: readModel(header), package: last.package, iterations };
+  return { problem: null, ...readHeader(header), package: last.package, iterations };
 }
 
-function readModel({ provider, model }: { provider: string; model: string }): ModelName {
-  return { provider, name: model };
+type Header = Pick<z.infer<typeof headerSchema>, 'provider' | 'model' | 'host'>;
+
+function readHeader({ provider, model, host }: Header): Pick<Recording, 'model' | 'host'> {
+  return { model: { provider, name: model }, host: host ?? null };
 }
 
-/** Finds the model of a file with a merge conflict, whose header both sides have. */
-function findModel(lines: readonly string[]): ModelName {
+/** Finds the header of a file with a merge conflict, which both sides have. */
+function findHeader(lines: readonly string[]): Header {
   const parsed = headerSchema.safeParse(tryParseJson(lines.find((line) => line.startsWith('{')) ?? ''));
-  return parsed.success ? readModel(parsed.data) : { provider: '', name: '' };
+  return parsed.success ? parsed.data : { provider: '', model: '' };
 }
 
-function createUnusable(problem: string, model: ModelName): Recording {
-  return { problem, model, package: { name: '', version: '' }, iterations: new Map() };
+function createUnusable(problem: string, header: Header): Recording {
+  return { problem, ...readHeader(header), package: { name: '', version: '' }, iterations: new Map() };
 }

@@ -1,4 +1,5 @@
 import type { Redactor } from '../../base/redaction.ts';
+import { isSameHost } from '../../model/format-host.ts';
 import type { ModelAnswer, ModelName, ModelRequest } from '../language-model.ts';
 import { recordedAnswerSchema, type RecordedAnswer } from './answer-schema.ts';
 import type { RecordedIteration, Recording, StoredCall } from './format.ts';
@@ -115,7 +116,8 @@ export function mergeRecording(
   earlier: Recording | null,
   { model, iterations }: Pick<CollectedIterations, 'model' | 'iterations'>,
   providerPackage: Recording['package'],
+  host: Recording['host'] = null,
 ): Recording {
-  const kept = earlier?.iterations ?? [];
-  return { problem: null, model, package: providerPackage, iterations: new Map([...kept, ...iterations]) };
+  const kept = isSameHost(earlier?.host, host) ? (earlier?.iterations ?? []) : [];
+  return { problem: null, model, host, package: providerPackage, iterations: new Map([...kept, ...iterations]) };
 }

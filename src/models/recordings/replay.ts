@@ -1,4 +1,6 @@
 import { clipText } from '../../base/text.ts';
+import { formatHost, isSameHost } from '../../model/format-host.ts';
+import type { HostIdentity } from '../../model/host-identity.ts';
 import type { ModelAnswer, ModelName } from '../language-model.ts';
 import { explainDifferences } from './explain.ts';
 import type { Fingerprinter, SentCall } from './fingerprint.ts';
@@ -17,6 +19,8 @@ export interface ReplayOptions {
   /** Null if the case and the model have no recording. */
   recording: Recording | null;
   model: ModelName;
+  /** The host of the conversation; the gate's own by default. */
+  host?: HostIdentity | null;
   iterationNumber: number;
   fingerprinter: Fingerprinter;
   /** Older recordings are stale. */
@@ -72,7 +76,7 @@ function listDifferences(sentence: string, differences: readonly string[]): stri
 
 /** Explains why a recording cannot be used for an iteration, independent of its calls; null if it can. */
 function findObstacle(options: Omit<ReplayOptions, 'fingerprinter'>): Exclude<ReplayedCall, { kind: 'fresh' }> | null {
-  const { recording, model, iterationNumber } = options;
+  const { recording, model, host = null, iterationNumber } = options;
   const asked = `${model.provider}/${model.name}`;
   if (recording === null) return { kind: 'missing', reason: `There is no recording of this case with ${asked}.` };
   if (recording.problem !== null) return { kind: 'stale', reason: `The recording is stale. ${recording.problem}` };
@@ -83,11 +87,21 @@ function findObstacle(options: Omit<ReplayOptions, 'fingerprinter'>): Exclude<Re
       reason: `The recording is stale. It was made with ${recorded}, and the case asks for ${asked}.`,
     };
   }
+  if (!isSameHost(recording.host, host)) {
+    return {
+      kind: 'stale',
+      reason: `The recording is stale. It was made with ${nameHost(recording.host)}, and the case asks for ${nameHost(host)}.`,
+    };
+  }
   const iteration = recording.iterations.get(iterationNumber);
   const age = iteration === undefined ? null : explainAge(iteration, options);
   return age === null
     ? null
     : { kind: 'stale', reason: `The recording of iteration ${iterationNumber} is stale. ${age}` };
+}
+
+function nameHost(host: HostIdentity | null): string {
+  return host === null ? 'no host' : `the host ${formatHost(host)}`;
 }
 
 function explainAge(

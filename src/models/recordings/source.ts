@@ -2,6 +2,7 @@ import { describeError, ModelError } from '../../base/errors.ts';
 import { extendFirstLine } from '../../base/text.ts';
 import { FilteredError } from '../filtered-error.ts';
 import type { ModelRequest, ModelSession, ModelSource, ReplayReport, TextMask } from '../language-model.ts';
+import type { HostIdentity } from '../../model/host-identity.ts';
 import { nameCalls } from './call-ids.ts';
 import type { Fingerprinter } from './fingerprint.ts';
 import type { Recording } from './format.ts';
@@ -21,6 +22,8 @@ export type RecordingsMode = 'auto' | 'live' | 'record' | 'replay';
 export interface RecordedCase {
   /** Null if the case and the model have no recording. */
   recording: Recording | null;
+  /** The host of the case; the gate's own by default. */
+  host?: HostIdentity | null;
   /** Shared by all iterations of a case, because it caches what it read. */
   fingerprinter: Fingerprinter;
 }
@@ -59,7 +62,7 @@ export function createRecordedSource(options: RecordedSourceOptions): ModelSourc
     openSession: async (request) => {
       const { model } = request;
       const { provider } = model;
-      const { recording, fingerprinter } = findCase(request);
+      const { recording, host = null, fingerprinter } = findCase(request);
       const iterationNumber = repeatsRecordings
         ? findRecorded(recording, request.iterationNumber)
         : request.iterationNumber;
@@ -72,6 +75,7 @@ export function createRecordedSource(options: RecordedSourceOptions): ModelSourc
           ? openReplay({
               recording,
               model,
+              host,
               iterationNumber,
               fingerprinter,
               maximumAgeMs: maximumAgeMs(),

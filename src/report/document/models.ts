@@ -1,4 +1,5 @@
 import { formatCount, formatMoney } from '../../base/text.ts';
+import { formatHostedModel } from '../../model/format-host.ts';
 import { computePassRate, formatPassRate, formatUpperRate } from '../../model/rate.ts';
 import type { CaseReport } from '../../model/case-report.ts';
 import type { JudgeSpending } from '../../model/cost.ts';
@@ -91,13 +92,13 @@ export interface MatrixRow {
 
 /** Lists the cases that run with models, worst first; empty if no case runs with several. */
 export function listMatrixRows({ models, cases }: Pick<Report, 'models' | 'cases'>): MatrixRow[] {
-  const columns = new Map((models?.models ?? []).map(({ model }, index) => [model, index]));
+  const columns = new Map((models?.models ?? []).map((summary, index) => [formatHostedModel(summary), index]));
   const rows = new Map<string, MatrixRow>();
   for (const testCase of cases) {
-    const column = columns.get(testCase.model ?? '');
+    const column = testCase.model === null ? undefined : columns.get(nameColumn(testCase, testCase.model));
     if (column === undefined) continue;
     const { suiteId, location } = testCase;
-    const title = removeModel(testCase);
+    const title = removeVariant(testCase);
     const key = JSON.stringify([suiteId, title, location]);
     const row = rows.get(key) ?? { suiteId, title, cells: Array.from({ length: columns.size }, () => null) };
     row.cells[column] ??= testCase;
@@ -107,10 +108,17 @@ export function listMatrixRows({ models, cases }: Pick<Report, 'models' | 'cases
   return all.some(({ cells }) => cells.filter((cell) => cell !== null).length > 1) ? all : [];
 }
 
-/** Removes the model from a title: a case with several models has one title for each. */
-function removeModel({ title, model }: CaseReport): string {
-  const suffix = ` (${model})`;
-  return title.endsWith(suffix) ? title.slice(0, -suffix.length) : title;
+function nameColumn({ host }: CaseReport, model: string): string {
+  return formatHostedModel({ model, ...(host !== undefined && { host }) });
+}
+
+/** The id of the gate's own loop, in titles of cases that run in several hosts. */
+const genericHost = 'generic';
+
+/** Removes the host and the model from a title: a case with several of them has one title for each. */
+function removeVariant({ title, model, host }: CaseReport): string {
+  const suffixes = [` (${host?.id ?? genericHost})`, ` (${model})`];
+  return suffixes.reduce((text, suffix) => (text.endsWith(suffix) ? text.slice(0, -suffix.length) : text), title);
 }
 
 /** Formats a cell: `4 of 5`, or a dash if the case does not run with the model. */
@@ -154,7 +162,7 @@ export function composeModels(report: Pick<Report, 'models' | 'cases' | 'verdict
     heading('brief', ['Models']),
     table(
       'brief',
-      ['', ...columns.map(({ model }) => asName(model))],
+      ['', ...columns.map((summary) => asName(formatHostedModel(summary)))],
       listMatrixRows(report).map(({ title, cells }) =>
         row([asName(title)], cells.slice(0, columns.length).map(formatCell)),
       ),

@@ -1,0 +1,8 @@
+import { z } from 'zod';
+
+/** A host and the version that its profile describes. */
+export const hostIdentitySchema = z.strictObject({
+  id: z.string(),
+  version: z.string().nullable().describe('The version that its profile describes; null where that is not known.'),
+});
+export type HostIdentity = z.infer<typeof hostIdentitySchema>;
