@@ -30,8 +30,8 @@ import { findSlowerTools, measureGain, type SlowerTool } from './slower.ts';
 /** Worlds of both sides that differ in their path, its length and the time zone. */
 const variants: readonly WorldVariant[] = [
   firstVariant,
-  { folder: 'a-world-with-another-longer-path-', timeZone: 'Pacific/Auckland', isForeign: false },
-  { folder: 'world', timeZone: 'America/St_Johns', isForeign: false },
+  { folder: 'a-world-with-another-longer-path-', timeZone: 'Pacific/Auckland', daysAhead: 0, isForeign: false },
+  { folder: 'world', timeZone: 'America/St_Johns', daysAhead: 0, isForeign: false },
 ];
 
 /**

@@ -1,10 +1,23 @@
+const month =
+  '(?:Jan(?:uary)?|Feb(?:ruary)?|Mar(?:ch)?|Apr(?:il)?|May|June?|July?|Aug(?:ust)?|Sept?(?:ember)?|Oct(?:ober)?|Nov(?:ember)?|Dec(?:ember)?)';
+const ofMonth = String.raw`\d{1,2}(?:st|nd|rd|th)?`;
+
 /** Forms of text that another run, machine or day changes, whether or not replays showed it. */
 const forms: readonly RegExp[] = [
   // A date with a time, in ISO 8601 and in the way of JavaScript and of RFC 5322.
   /\b\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}(?::\d{2}(?:[.,]\d+)?)?(?:\s?(?:Z|UTC|GMT|[+-]\d{2}:?\d{2}))?/g,
   /\b(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)[a-z]*,? (?:\d{1,2} )?(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[a-z]*,? (?:\d{1,2},? )?\d{4}(?: \d{2}:\d{2}(?::\d{2})?)?(?: ?(?:GMT|UTC)?[+-]\d{4})?(?: \([^)]*\))?/g,
   /\b\d{4}-\d{2}-\d{2}\b/g,
-  /\b\d{1,2}\/\d{1,2}\/\d{4}\b/g,
+  /\b\d{1,2}([/.-])\d{1,2}\1\d{4}\b/g,
+  /\b\d{4}\/\d{1,2}\/\d{1,2}\b/g,
+  /\b\d{4}-W\d{2}(?:-\d)?\b/g,
+  /\b\d{8}T\d{4,6}Z?\b/g,
+  new RegExp(String.raw`\b${ofMonth} (?:of )?${month}\b\.?(?:,? \d{4}\b)?`, 'g'),
+  new RegExp(String.raw`\b${month}\.? ${ofMonth}\b(?:,? \d{4}\b)?`, 'g'),
+  // How far a date is from the present one.
+  /\b(?:in|since) \d+ (?:second|minute|hour|day|week|month|year)s?\b/gi,
+  /\b\d+ (?:second|minute|hour|day|week|month|year)s? (?:ago|from now|left|remaining|old)\b/gi,
+  /\b(?:yesterday|today|tomorrow)\b/gi,
   // Not "May" and "March", which are other words, too.
   /\b(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day\b/g,
   /\b(?:January|February|April|June|July|August|September|October|November|December)\b/g,

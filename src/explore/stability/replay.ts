@@ -12,15 +12,15 @@ import { openVariant } from '../world/worlds.ts';
 import { mergeValues } from './merge-values.ts';
 import { printMasked } from './texts.ts';
 
-/** Three worlds that differ in their path, its length and the time zone. */
+/** Three worlds that differ in their path, its length, the time zone and the date. */
 const variants: readonly WorldVariant[] = [
-  { folder: 'w', timeZone: null, isForeign: false },
-  { folder: 'a-world-with-another-longer-path-', timeZone: 'Pacific/Auckland', isForeign: false },
-  { folder: 'world', timeZone: 'America/St_Johns', isForeign: false },
+  { folder: 'w', timeZone: null, daysAhead: 0, isForeign: false },
+  { folder: 'a-world-with-another-longer-path-', timeZone: 'Pacific/Auckland', daysAhead: 1, isForeign: false },
+  { folder: 'world', timeZone: 'America/St_Johns', daysAhead: 31, isForeign: false },
 ];
 
 /** A world without the files of the user and without the variables of the explorer. */
-const foreignVariant: WorldVariant = { folder: 'plain', timeZone: 'UTC', isForeign: true };
+const foreignVariant: WorldVariant = { folder: 'plain', timeZone: 'UTC', daysAhead: 0, isForeign: true };
 
 /** A session whose merged observations are stable. */
 export interface StableSession extends KeptSession {

@@ -15,6 +15,7 @@ import { environmentCanary, fileCanary } from './canary.ts';
 import { createClientAnswers } from './client-answers.ts';
 import { connect, HandshakeError, type RequestLimits } from './connection.ts';
 import type { WorldPaths } from './placeholders.ts';
+import { moveClock } from './shift-clock.ts';
 import { createWorld, type World, type WorldSource, type WorldVariant } from './world.ts';
 
 /** How the server is started in each world. `{{workspace}}` in the command and the variables is its directory. */
@@ -108,14 +109,15 @@ async function openWorld(
     await writeFile(join(paths.outside, fileCanary.name), `${fileCanary.value}\n`);
     const files = variant.isForeign ? emptyWorkspace : start.workspace;
     await fillPlace(paths, files);
-    const env = { ...nameCompileCaches(join(paths.worlds, 'compiled')), ...base.env, ...nameCanary(variant) };
+    const clock = await moveClock(variant.daysAhead, { directory: paths.worlds, options: base.env['NODE_OPTIONS'] });
+    const caches = nameCompileCaches(join(paths.worlds, 'compiled'));
+    const env = { ...caches, ...base.env, ...clock, ...nameCanary(variant) };
     // Warnings about containers repeat for each world.
     const inPlace = startInPlace({ ...base, env, logger: silentLogger }, paths);
     const server = startServerProcess(inPlace, { readsStdin: true });
-    const { clock, signal } = context;
     const answer = variant.isBare === true ? null : createClientAnswers(start.workspace, paths);
     const limits = { limits: start.limits, readyMs: start.readyTimeoutMs };
-    const connection = await connect(server, { clock, signal, ...limits, answer });
+    const connection = await connect(server, { clock: context.clock, signal: context.signal, ...limits, answer });
     return await createWorld(connection, paths, { files, dispose });
   } catch (error) {
     await dispose();

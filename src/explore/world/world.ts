@@ -40,13 +40,15 @@ export interface WorldVariant {
   folder: string;
   /** The time zone; null for that of this machine. */
   timeZone: string | null;
+  /** The days by which the clock is ahead, where the server runs in Node.js. */
+  daysAhead: number;
   /** True for a workspace without the files of the user. */
   isForeign: boolean;
   /** True for a client that offers the server nothing. */
   isBare?: boolean;
 }
 
-export const firstVariant: WorldVariant = { folder: 'w', timeZone: null, isForeign: false };
+export const firstVariant: WorldVariant = { folder: 'w', timeZone: null, daysAhead: 0, isForeign: false };
 
 /** Opens new worlds. */
 export interface WorldSource extends AsyncDisposable {

@@ -112,6 +112,12 @@ const sets = {
     },
     at_random: { hints: reads, call: () => structured({ id: randomUUID(), number: Math.random(), kind: 'draw' }) },
   },
+  dates: {
+    plan_parcel: {
+      hints: reads,
+      call: () => structured({ slot: new Date().getUTCDate(), kind: 'parcel', size: Date.UTC(2024) / 1e9 }),
+    },
+  },
   crash: { explode: { hints: reads, call: () => process.exit(9) } },
   hang: {
     spin: {
