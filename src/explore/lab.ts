@@ -95,7 +95,9 @@ export function createLab(
       if (requests.some((request) => request.kind === 'tool' && explainStop(request.tool) !== null)) return null;
       if (sent + countExpected(requests, questions) > allowed || time.isOver()) return null;
       sent += requests.length;
-      const validities = await Promise.all(requests.map((request) => checkArguments(request, tools)));
+      const validities = await Promise.all(
+        requests.map((request) => checkArguments(request, (name) => tools.get(name))),
+      );
       const observations = await worlds.run(requests, { start, judge: (step) => judgeTrace(step, isHarmless) });
       sent -= worlds.shared;
       const steps = observations.map((observation, index): ObservedStep => {
@@ -141,12 +143,13 @@ export function judgeTrace(
   return readVerb(request.tool) === 'remove' ? 'spoilt' : 'used';
 }
 
-async function checkArguments(
+/** Checks if the arguments of a request fit the input schema of its tool; null for a request without one, or with one that cannot be used. */
+export async function checkArguments(
   request: ExploredRequest,
-  tools: ReadonlyMap<string, ListedTool>,
+  findTool: (name: string) => ListedTool | undefined,
 ): Promise<boolean | null> {
   if (request.kind !== 'tool') return null;
-  const schema = tools.get(request.tool)?.inputSchema;
+  const schema = findTool(request.tool)?.inputSchema;
   if (schema === undefined) return null;
   const check = await checkSchema(schema, request.arguments);
   return check.kind === 'valid' || check.kind === 'invalid' ? check.kind === 'valid' : null;

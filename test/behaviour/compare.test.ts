@@ -1,14 +1,22 @@
-import { describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
+import type { ComparedBehaviour } from '../../src/behaviour/comparison.ts';
 import { comparePatched, noteServer, type Patch } from '../support/behaviour.ts';
 
-async function listFound(patches: readonly Patch[]): Promise<string[]> {
-  const { measured } = await comparePatched(noteServer, patches);
-  return measured.differences.map(({ kind, tool, pointer }) => `${kind} ${tool} ${pointer}`.trim());
-}
+const listFound = ({ measured }: ComparedBehaviour) =>
+  measured.differences.map(({ kind, tool, pointer }) => `${kind} ${tool} ${pointer}`.trim());
 
 describe('compareBehaviour', () => {
+  // Its corpus is that of the same base for each other change.
+  let unchanged: ComparedBehaviour;
+  beforeAll(async () => {
+    unchanged = await comparePatched(noteServer, []);
+  });
+
+  it('reports nothing for the same server', () => {
+    expect(listFound(unchanged)).toEqual([]);
+  });
+
   it.each<[string, Patch[], string[]]>([
-    ['nothing', [], []],
     [
       'a log on stderr',
       [["if (method === 'tools/call') {", "if (method === 'tools/call') { console.error(Date.now());"]],
@@ -54,15 +62,15 @@ describe('compareBehaviour', () => {
       ['lost list_notes /structuredContent/notes'],
     ],
   ])('reports for %s what it is', async (_, patches, expected) => {
-    expect(await listFound(patches)).toEqual(expected);
+    expect(listFound(await comparePatched(noteServer, patches, { cached: unchanged.corpus }))).toEqual(expected);
   });
 
   it('gives the same bytes for the same seed, and for cached requests the same differences', async () => {
     const patches: Patch[] = [['sum: a + b', 'sum: a - b']];
-    const first = await comparePatched(noteServer, patches, { seed: 3 });
-    const second = await comparePatched(noteServer, patches, { seed: 3 });
+    const first = await comparePatched(noteServer, patches, { seed: 3, budget: 60 });
+    const second = await comparePatched(noteServer, patches, { seed: 3, budget: 60 });
     expect(JSON.stringify(second)).toBe(JSON.stringify(first));
-    const third = await comparePatched(noteServer, patches, { seed: 3, cached: first.corpus });
+    const third = await comparePatched(noteServer, patches, { seed: 3, budget: 60, cached: first.corpus });
     expect(third.measured).toEqual({ ...first.measured, corpus: 'cached' });
   });
 });

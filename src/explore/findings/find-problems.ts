@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../base/json.ts';
+import { isJsonEqual, type JsonObject } from '../../base/json.ts';
 import { checkSchema } from '../../engine/schema-check.ts';
 import {
   type ExploredRequest,
@@ -9,7 +9,7 @@ import {
   type SessionRun,
 } from '../exploration.ts';
 import type { Inventory, ListedTool } from '../inventory.ts';
-import { judgeTrace } from '../lab.ts';
+import { checkArguments, judgeTrace } from '../lab.ts';
 import type { TimeShares } from '../time-shares.ts';
 import { printMasked } from '../stability/texts.ts';
 import { firstVariant, type WorldSource } from '../world/world.ts';
@@ -17,6 +17,7 @@ import { openVariant, type Worlds } from '../world/worlds.ts';
 import { type FindingContext, type FindingDefinition, type Problem, readTool } from './define-finding.ts';
 import { protocol } from './kinds/protocol.ts';
 import { findingDefinitions } from './registry.ts';
+import { shrinkArguments } from './shrink-arguments.ts';
 
 interface FindOptions {
   inventory: Inventory;
@@ -51,14 +52,14 @@ export async function findProblems(
         notConfirmed.push({ kind: definition.kind, tool: problem.tool });
         continue;
       }
-      const session = await confirm(
+      const confirmed = await confirm(
         { definition, problem, steps },
         { context, worlds, isHarmless: options.isHarmless },
       );
-      if (session === null) continue;
+      if (confirmed === null) continue;
       counts.set(subject, count + 1);
       const { kind, severity } = definition;
-      findings.push({ kind, severity, tool: problem.tool, message: problem.message, session });
+      findings.push({ kind, severity, tool: problem.tool, ...confirmed });
     }
   }
   return { findings, notConfirmed };
@@ -90,11 +91,11 @@ async function listCandidates(
   return candidates;
 }
 
-/** Repeats the problem in new worlds with as few requests as possible; null if it does not repeat. */
+/** Repeats the problem in new worlds with as few requests and arguments as possible; null if it does not repeat. */
 async function confirm(
   { definition, problem, steps }: Candidate & { definition: FindingDefinition },
   { context, worlds, isHarmless }: { context: FindingContext; worlds: Worlds; isHarmless: (tool: string) => boolean },
-): Promise<ExploredRequest[] | null> {
+): Promise<{ session: ExploredRequest[]; message: string } | null> {
   const requests = steps.map(({ request }) => request);
   const judge = (step: { request: ExploredRequest; observation: Observation }) => judgeTrace(step, isHarmless);
   const { control } = problem;
@@ -102,23 +103,53 @@ async function confirm(
     const answers = await worlds.run([control, control, control], { start: 'own', judge });
     if (new Set(answers.map(({ outcome }) => printMasked(outcome))).size > 1) return null;
   }
-  const shows = async (session: readonly ExploredRequest[]) => {
+  const find = async (session: readonly ExploredRequest[]): Promise<Problem | null> => {
     const observations = await worlds.run(session, { start: 'own', judge });
-    const repeated = observations.map((observation, index): ObservedStep => {
+    const repeated: ObservedStep[] = [];
+    for (const [index, observation] of observations.entries()) {
       const request = session[index] ?? { kind: 'tool', tool: '', arguments: {} };
-      const isValid = steps.find((step) => JSON.stringify(step.request) === JSON.stringify(request))?.isValid ?? null;
-      return { request, isValid, observation };
-    });
+      repeated.push({ request, isValid: await checkArguments(request, context.findTool), observation });
+    }
     const found = await definition.find(repeated, context);
-    return found.some(({ tool }) => tool === problem.tool);
+    return found.find(({ tool }) => tool === problem.tool) ?? null;
   };
+  const findTwice = async (session: readonly ExploredRequest[]) =>
+    (await find(session)) === null ? null : await find(session);
   const own = requests[problem.step];
   const alone = own === undefined ? [] : [own];
   const upTo = requests.slice(0, problem.step + 1);
   for (const session of [alone, upTo, requests]) {
-    if (session.length > 0 && (await shows(session)) && (await shows(session))) return [...session];
+    if (session.length === 0) continue;
+    const found = await findTwice(session);
+    if (found === null) continue;
+    const smaller = own === undefined ? session : await shrink(session, own, { context, find });
+    const again = smaller === session ? null : await findTwice(smaller);
+    return again === null
+      ? { session: [...session], message: problem.message }
+      : { session: [...smaller], message: again.message };
   }
   return null;
+}
+
+/** Makes the arguments of a call smaller, wherever the session has it. */
+async function shrink(
+  session: readonly ExploredRequest[],
+  own: ExploredRequest,
+  {
+    context,
+    find,
+  }: { context: FindingContext; find: (session: readonly ExploredRequest[]) => Promise<Problem | null> },
+): Promise<readonly ExploredRequest[]> {
+  if (own.kind !== 'tool') return session;
+  const replace = (args: JsonObject) =>
+    session.map((request) => (isJsonEqual(request, own) ? { ...own, arguments: args } : request));
+  const parameters = context.findTool(own.tool)?.parameters ?? [];
+  const smallest = await shrinkArguments(
+    own.arguments,
+    parameters,
+    async (smaller) => (await find(replace(smaller))) !== null,
+  );
+  return smallest === own.arguments ? session : replace(smallest);
 }
 
 function createContext(runs: readonly SessionRun[], { inventory, isHarmless }: FindOptions): FindingContext {
