@@ -17,6 +17,12 @@ export function defineHostsCommand(command: Command, setExitCode: (code: number)
     ).helpGroup(group),
   );
   command.addOption(
+    new Option(
+      '--corpus <file>',
+      'An exploration that `mcp-eval-ci explore --corpus` wrote, whose results are reported as hosts show them.',
+    ).helpGroup(group),
+  );
+  command.addOption(
     new Option('--format <text|markdown|json>', 'How stdout has the report. [text]')
       .argParser((value: string) => {
         if (['text', 'markdown', 'json'].includes(value)) return value;
@@ -35,6 +41,7 @@ Exit codes:
 
 Examples:
   $ mcp-eval-ci hosts --server-command "node build/index.js"
+  $ mcp-eval-ci hosts --server-command "node build/index.js" --corpus corpus.json
   $ mcp-eval-ci hosts --server-url http://127.0.0.1:3000/mcp --hosts claude-code,codex --format markdown`,
     )
     .action(async (flags: Record<string, unknown>) => {

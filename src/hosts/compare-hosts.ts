@@ -1,17 +1,29 @@
 import type { HostId } from '../model/host-ids.ts';
 import type { HostChange, HostFinding, HostOutcome, HostsReport } from '../model/hosts-report.ts';
 import { type HostProfile, listFacts } from './profile.ts';
+import { addResults, type ReceivedResult } from './show-results.ts';
 import { type HostView, type ServedSurface, showSurface } from './show-surface.ts';
 
-/** Reports what each host makes of the servers, in the order of the profiles. */
-export function compareHosts(profiles: readonly HostProfile[], servers: readonly ServedSurface[]): HostsReport {
+/**
+ * Reports what each host makes of the servers, in the order of the profiles. `results` are those that the servers gave; null if none are
+ * known.
+ */
+export function compareHosts(
+  profiles: readonly HostProfile[],
+  servers: readonly ServedSurface[],
+  results: readonly ReceivedResult[] | null = null,
+): HostsReport {
   return {
+    results:
+      results === null ? null : { count: results.length, tools: new Set(results.map(({ label }) => label)).size },
     servers: servers.map(({ name, surface: { tools, instructions = '' } }) => ({
       name,
       tools: tools.length,
       instructions: instructions.length,
     })),
-    hosts: profiles.map((profile) => describeOutcome(profile, showSurface(profile, servers))),
+    hosts: profiles.map((profile) =>
+      describeOutcome(profile, addResults(profile, showSurface(profile, servers), results ?? [])),
+    ),
   };
 }
 

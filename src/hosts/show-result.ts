@@ -1,4 +1,4 @@
-import { isRecord, type JsonObject } from '../base/json.ts';
+import { isJsonEqual, isRecord, type JsonObject, tryParseJson } from '../base/json.ts';
 import { formatCount } from '../base/text.ts';
 import type { HostChange } from '../model/hosts-report.ts';
 import { createChange } from './fact.ts';
@@ -72,11 +72,27 @@ function showStructured(
   }
   if (structured === undefined || structured.value === 'both') return { parts: [json], changes: [], hasContent: true };
   const isContent = structured.value === 'text';
+  const parts = isContent ? [] : [json];
+  // Nothing is lost: MCP asks servers to repeat structured content in a text.
+  if (isRepeated(value, blocks, isContent)) return { parts, changes: [], hasContent: isContent };
   const message = isContent
     ? 'shows the model the texts of a result, and not its `structuredContent`'
     : 'shows the model `structuredContent` of a result, and not its content';
   const change = createChange({ path: 'results.structured', fact: structured }, { kind: 'lost', message });
-  return { parts: isContent ? [] : [json], changes: [change], hasContent: isContent };
+  return { parts, changes: [change], hasContent: isContent };
+}
+
+/** Checks if the part that the model is shown holds the other one: as JSON in a text, or each text as a member. */
+function isRepeated(value: unknown, blocks: readonly JsonObject[], isContent: boolean): boolean {
+  const texts = blocks.flatMap((block) => (block['type'] === 'text' ? [readText(block, 'text')] : []));
+  const isAllText = texts.length === blocks.length;
+  const [first = ''] = texts;
+  if (isAllText && texts.length === 1 && isJsonEqual(tryParseJson(first), value)) return true;
+  const members = isRecord(value) ? Object.values(value) : [];
+  if (!isContent) return isAllText && texts.every((text) => members.includes(text));
+  const isShown = (member: unknown) =>
+    typeof member === 'string' ? texts.includes(member) : isJsonEqual(member, [...blocks]);
+  return members.length > 0 && members.every(isShown);
 }
 
 function showBlock({ results }: HostProfile, block: JsonObject): Shown {
@@ -153,12 +169,16 @@ function cutLong({ results: { long } }: HostProfile, parts: readonly ShownPart[]
   const isLong = unit === 'characters' && head + tail < over ? text.length >= limit : text.length > limit;
   if (!isLong) return whole;
   const kept = head + tail;
+  const size = `${over} ${unit}`;
   const message =
     kept === 0
-      ? `shows the model nothing of a result of ${formatCount(text.length, 'character')}`
-      : `shows the model ${formatCount(kept, 'character')} of a result of ${formatCount(text.length, 'character')}`;
+      ? `shows the model nothing of results from ${size}`
+      : `shows the model only ${formatCount(kept, 'character')} of results from ${size}`;
   const where = rest === 'file' ? ', and names a file with the rest' : '';
-  const change = createChange({ path: 'results.long', fact: long }, { kind: 'cut', message: `${message}${where}` });
+  const change = createChange(
+    { path: 'results.long', fact: long },
+    { kind: 'cut', message: `${message}${where}`, detail: formatCount(text.length, 'character') },
+  );
   const ends = [text.slice(0, head), text.slice(text.length - tail)].filter((part) => part !== '');
   return {
     parts: [

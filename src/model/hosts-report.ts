@@ -89,4 +89,6 @@ export interface HostOutcome {
 export interface HostsReport {
   servers: Array<{ name: string; tools: number; instructions: number }>;
   hosts: HostOutcome[];
+  /** The numbers of results that the servers gave, and of their tools; null if none are known. */
+  results: { count: number; tools: number } | null;
 }

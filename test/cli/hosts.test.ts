@@ -1,7 +1,9 @@
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { runCommand } from '../support/process/command.ts';
 import { runProgramInTest } from '../support/process/program.ts';
 import { startFixtureMcpServer, text } from '../support/servers/fixture-mcp-server.ts';
+import { createWorkspace } from '../support/workspace.ts';
 
 const call = () => text('done');
 const inputSchema = { type: 'object' as const, properties: { value: { type: 'integer', minimum: 1 } } };
@@ -30,6 +32,31 @@ describe('mcp-eval-ci hosts', () => {
     });
     const markdown = await runCommand(['hosts', ...args, '--format', 'markdown'], { cwd: process.cwd() });
     expect(markdown).toMatchObject({ exitCode: 0, stdout: expect.stringContaining('| Tool | gemini-cli |') });
+  });
+
+  it('reports results of an exploration, and exits 2 for another file', async () => {
+    await using server = await startFixtureMcpServer({ list: { call } });
+    const link = { content: [{ type: 'resource_link', name: 'a', uri: 'file:///a' }] };
+    const step = {
+      request: { kind: 'tool', tool: 'list' },
+      observation: { outcome: { kind: 'result', result: link } },
+    };
+    await using workspace = await createWorkspace({
+      'corpus.json': JSON.stringify({ version: 1, sessions: [{ steps: [step] }] }),
+      'other.json': '{}',
+    });
+    const args = ['--server-url', server.url, '--hosts', 'goose', '--corpus'];
+    const { stdout } = await run(...args, join(workspace.path, 'corpus.json'));
+    expect(stdout).toContain('lost: shows the model nothing of a link: list.');
+    expect(stdout.replaceAll(/\s+/g, ' ')).toContain('1 result of 1 tool and the output schemas of the others are known here.');
+    for (const [file, message] of [
+      ['other.json', 'is no exploration of this version'],
+      ['none.json', 'cannot be read'],
+    ] as const) {
+      const refused = await run(...args, join(workspace.path, file));
+      expect(refused).toMatchObject({ exitCode: 2, stdout: '' });
+      expect(refused.stderr.replaceAll(/\s+/g, ' ')).toContain(message);
+    }
   });
 
   it.each([

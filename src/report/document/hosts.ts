@@ -35,15 +35,18 @@ export function composeHosts(report: HostsReport, columns: 'numbers' | 'ids'): B
       noun: 'host',
     }),
     ...composeTools(report, columns),
-    text(
-      'screen',
-      'A fact holds for the version and the date that it names. Of results, only the output schemas are known here.',
-    ),
+    text('screen', `A fact holds for the version and the date that it names. ${describeResults(report)}`),
     ...(hosts.every(({ findings }) => findings.length === 0)
       ? [text('brief', 'No host is known to change anything.')]
       : []),
     ...hosts.flatMap(composeFindings),
   ];
+}
+
+function describeResults({ results }: HostsReport): string {
+  if (results === null) return 'Of results, only the output schemas are known here.';
+  const { count, tools } = results;
+  return `Of results, ${formatCount(count, 'result')} of ${formatCount(tools, 'tool')} and the output schemas of the others are known here.`;
 }
 
 function describeServers(servers: HostsReport['servers']): Line {
