@@ -22,6 +22,21 @@ export function defineHostsCommand(command: Command, setExitCode: (code: number)
       'An exploration that `mcp-eval-ci explore --corpus` wrote, whose results are reported as hosts show them.',
     ).helpGroup(group),
   );
+  const before = 'The server before a change:';
+  command.addOption(
+    new Option(
+      '--file <path>',
+      'A surface file to compare with: prints only what the server makes worse and better.',
+    ).helpGroup(before),
+  );
+  command.addOption(
+    new Option(
+      '--base-server-command <command>',
+      'The command that starts another version of the server to compare with, instead of --file.',
+    )
+      .conflicts('file')
+      .helpGroup(before),
+  );
   command.addOption(
     new Option('--format <text|markdown|json>', 'How stdout has the report. [text]')
       .argParser((value: string) => {
@@ -42,6 +57,7 @@ Exit codes:
 Examples:
   $ mcp-eval-ci hosts --server-command "node build/index.js"
   $ mcp-eval-ci hosts --server-command "node build/index.js" --corpus corpus.json
+  $ mcp-eval-ci hosts --server-command "node build/index.js" --file surface.json
   $ mcp-eval-ci hosts --server-url http://127.0.0.1:3000/mcp --hosts claude-code,codex --format markdown`,
     )
     .action(async (flags: Record<string, unknown>) => {

@@ -39,8 +39,9 @@ export function nameServers(configurations: SurfaceFile['configurations']): Serv
 export function findHostFindings(
   after: readonly ServedSurface[],
   { before, against }: { before: readonly ServedSurface[]; against: string } | { before: null; against: null },
+  profiles: readonly HostProfile[] = hostProfiles,
 ): HostsComparison {
-  const findings = hostProfiles.flatMap((profile): HostsComparisonFinding[] => {
+  const findings = profiles.flatMap((profile): HostsComparisonFinding[] => {
     const view = showSurface(profile, after);
     if (before === null) return describeAll(profile, view.changes, { change: null, count: view.tools.length });
     const { worse, same, better, count } = compareViews(profile, { against, before, after });
@@ -73,11 +74,13 @@ export function compareViews(profile: HostProfile, { before, after }: ServerSide
   const [known, found] = [old, now].map(({ changes }) => new Set(changes.map(keyOf)));
   const [wasUnlisted, isUnlisted] = [listUnlisted(old), listUnlisted(now)];
   const labels = new Set(now.tools.map(({ label }) => label));
-  // A tool that a model did not get cannot become worse, and one that it does not get now is not better.
+  const speaking = new Set(after.flatMap(({ name, surface }) => (surface.instructions ? [name] : [])));
+  // A tool that a model did not get cannot become worse, and one that it does not get now is not better, nor are instructions that are gone.
   const isWorse = (change: HostChange) =>
     known?.has(keyOf(change)) === false && (change.tool === null || !wasUnlisted.has(change.tool));
   const isBetter = (change: HostChange) =>
     found?.has(keyOf(change)) === false &&
+    (change.server === null || speaking.has(change.server)) &&
     (change.tool === null || (labels.has(change.tool) && !isUnlisted.has(change.tool)));
   return {
     worse: now.changes.filter(isWorse),

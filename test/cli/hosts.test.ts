@@ -1,8 +1,11 @@
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { renderSurfaceFile } from '../../src/surface/file.ts';
+import { createSurface } from '../hosts/find-host.ts';
 import { runCommand } from '../support/process/command.ts';
 import { runProgramInTest } from '../support/process/program.ts';
 import { startFixtureMcpServer, text } from '../support/servers/fixture-mcp-server.ts';
+import { memoryServerPath } from '../support/servers/bundled-servers.ts';
 import { createWorkspace } from '../support/workspace.ts';
 
 const call = () => text('done');
@@ -48,7 +51,9 @@ describe('mcp-eval-ci hosts', () => {
     const args = ['--server-url', server.url, '--hosts', 'goose', '--corpus'];
     const { stdout } = await run(...args, join(workspace.path, 'corpus.json'));
     expect(stdout).toContain('lost: shows the model nothing of a link: list.');
-    expect(stdout.replaceAll(/\s+/g, ' ')).toContain('1 result of 1 tool and the output schemas of the others are known here.');
+    expect(stdout.replaceAll(/\s+/g, ' ')).toContain(
+      '1 result of 1 tool and the output schemas of the others are known here.',
+    );
     for (const [file, message] of [
       ['other.json', 'is no exploration of this version'],
       ['none.json', 'cannot be read'],
@@ -57,6 +62,34 @@ describe('mcp-eval-ci hosts', () => {
       expect(refused).toMatchObject({ exitCode: 2, stdout: '' });
       expect(refused.stderr.replaceAll(/\s+/g, ' ')).toContain(message);
     }
+  });
+
+  it('prints only what a server makes worse and better than a surface file or another server', async () => {
+    const properties = { value: true };
+    const open = { ...createSurface([{ name: 'list', inputSchema: { type: 'object', properties } }]) };
+    const closed = createSurface([{ name: 'list' }], 'Read first.');
+    await using server = await startFixtureMcpServer({ list: { call } });
+    await using workspace = await createWorkspace({
+      'open.json': renderSurfaceFile({ version: 1, configurations: { default: open } }),
+      'closed.json': renderSurfaceFile({ version: 1, configurations: { default: closed } }),
+    });
+    const args = ['--server-url', server.url, '--name', 'notes', '--hosts', 'gemini-cli,copilot-cli'];
+    const compare = async (file: string, ...more: string[]) =>
+      await runProgramInTest(['hosts', ...args, '--file', file, ...more], { cwd: workspace.path });
+    const better = await compare('open.json');
+    expect(better).toMatchObject({ exitCode: 0 });
+    expect(better.stdout).toContain('Hosts: 1 better\n  Compared with open.json.\n');
+    expect(better.stdout.replaceAll(/\s+/g, ' ')).toContain('This change makes `list` visible in Gemini CLI 0.61.0');
+    const json = await compare('closed.json', '--format', 'json');
+    // Instructions that are gone are not better.
+    expect(JSON.parse(json.stdout)).toEqual({ against: 'closed.json', unread: null, findings: [] });
+    expect(await compare('none.json')).toMatchObject({
+      exitCode: 2,
+      stderr: expect.stringContaining('does not exist'),
+    });
+    const command = `${JSON.stringify(process.execPath)} ${JSON.stringify(memoryServerPath)}`;
+    const other = await run(...args, '--base-server-command', command);
+    expect(other).toMatchObject({ exitCode: 0, stdout: expect.stringContaining('Hosts: nothing worse\n') });
   });
 
   it.each([

@@ -97,6 +97,14 @@ describe('other changes', () => {
       }).worse;
     expect(worse(quiet, spoke)).toMatchObject([{ kind: 'never-shown', server: 'quiet' }]);
     expect(worse(spoke, spoke)).toEqual([]);
+    const codex = (before: string, after?: string) =>
+      compareViews(findHost('codex'), {
+        before: serve(createSurface([], before)),
+        after: serve(createSurface([], after)),
+        against: 'base',
+      }).better;
+    expect(codex('x'.repeat(300), 'x'.repeat(200))).toMatchObject([{ kind: 'cut', server: 'notes' }]);
+    expect(codex('x'.repeat(300))).toEqual([]);
   });
 
   it('leave out what a host does to most tools of all servers', () => {
