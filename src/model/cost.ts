@@ -8,6 +8,9 @@ const tokensPerPrice = 1_000_000;
 export const modelPriceSchema = z.object({
   input: money,
   cachedInput: money.describe('The price of input tokens that the provider read from its cache.'),
+  cacheWrite: money
+    .exactOptional()
+    .describe('The price of input tokens that the provider wrote to its cache; absent for that of `input`.'),
   output: money,
 });
 
@@ -86,16 +89,21 @@ function priceCalls(
   calls: readonly ModelUsage[],
   { name, price }: { name: string; price: ModelPrice | undefined },
 ): Cost {
-  const sum = (key: keyof ModelUsage) => calls.reduce((total, usage) => total + usage[key], 0);
+  const sum = (key: keyof ModelUsage) => calls.reduce((total, usage) => total + (usage[key] ?? 0), 0);
   const unmeasured = sum('unmeasuredCalls');
   const gaps = [
     ...(price === undefined ? [`no price for ${name}; add it to \`prices\``] : []),
     ...(unmeasured > 0 ? [describeUnmeasured(name, unmeasured)] : []),
   ];
   if (price === undefined || gaps.length > 0) return { amount: null, gaps };
-  const cached = Math.min(sum('cachedInputTokens'), sum('inputTokens'));
+  const input = sum('inputTokens');
+  const cached = Math.min(sum('cachedInputTokens'), input);
+  const written = Math.min(sum('cacheWriteTokens'), input - cached);
   const amount =
-    (sum('inputTokens') - cached) * price.input + cached * price.cachedInput + sum('outputTokens') * price.output;
+    (input - cached - written) * price.input +
+    cached * price.cachedInput +
+    written * (price.cacheWrite ?? price.input) +
+    sum('outputTokens') * price.output;
   return { amount: roundMoney(amount / tokensPerPrice), gaps: [] };
 }
 

@@ -7,6 +7,9 @@ export const modelUsageSchema = z.object({
   replayedCalls: count.describe('Answers that were read from recordings.'),
   inputTokens: count.describe('Cached ones included.'),
   cachedInputTokens: count.describe('Input tokens that the provider read from its cache.'),
+  cacheWriteTokens: count
+    .exactOptional()
+    .describe('Input tokens that the provider wrote to its cache; absent if there are none.'),
   outputTokens: count.describe('Reasoning included.'),
   unmeasuredCalls: count.describe('Calls whose provider did not report the tokens.'),
 });
@@ -35,11 +38,13 @@ export function joinJudges(parts: readonly JudgeUsage[]): JudgeUsage[] {
 }
 
 export function addUsage(one: ModelUsage, other: ModelUsage): ModelUsage {
+  const cacheWriteTokens = (one.cacheWriteTokens ?? 0) + (other.cacheWriteTokens ?? 0);
   return {
     modelCalls: one.modelCalls + other.modelCalls,
     replayedCalls: one.replayedCalls + other.replayedCalls,
     inputTokens: one.inputTokens + other.inputTokens,
     cachedInputTokens: one.cachedInputTokens + other.cachedInputTokens,
+    ...(cacheWriteTokens > 0 && { cacheWriteTokens }),
     outputTokens: one.outputTokens + other.outputTokens,
     unmeasuredCalls: one.unmeasuredCalls + other.unmeasuredCalls,
   };

@@ -1,5 +1,5 @@
 import { createAnthropic, VERSION } from '@ai-sdk/anthropic';
-import type { LanguageModelV4 } from '@ai-sdk/provider';
+import type { LanguageModelV4, LanguageModelV4CallOptions } from '@ai-sdk/provider';
 import type { ModelName } from './language-model.ts';
 import { type ProviderSettings, writeHeaders } from './providers.ts';
 
@@ -17,5 +17,33 @@ export function createModel(
     headers: writeHeaders(headers),
     fetch,
   });
-  return provider.languageModel(model.name);
+  const messages = provider.languageModel(model.name);
+  return {
+    specificationVersion: messages.specificationVersion,
+    provider: messages.provider,
+    modelId: messages.modelId,
+    supportedUrls: messages.supportedUrls,
+    doGenerate: async (options) => await messages.doGenerate(markForCache(options)),
+    doStream: async (options) => await messages.doStream(markForCache(options)),
+  };
+}
+
+/** Has the provider keep everything up to this part for five minutes, the default of its API. */
+const cacheMark = { providerOptions: { anthropic: { cacheControl: { type: 'ephemeral' } } } };
+
+/**
+ * Marks the end of the tools and the end of the system prompt, with which every call of a suite begins: a provider reads them from its cache
+ * from the second call on. The API ignores a mark if the part is too short to be kept.
+ */
+function markForCache({ prompt, tools, ...options }: LanguageModelV4CallOptions): LanguageModelV4CallOptions {
+  const lastSystem = prompt.findLastIndex(({ role }) => role === 'system');
+  return {
+    ...options,
+    prompt: prompt.map((message, index) => (index === lastSystem ? { ...message, ...cacheMark } : message)),
+    ...(tools !== undefined && {
+      tools: tools.map((tool, index) =>
+        tool.type === 'function' && index === tools.length - 1 ? { ...tool, ...cacheMark } : tool,
+      ),
+    }),
+  };
 }

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { formatMoney } from '../../src/base/text.ts';
 import { computeCost } from '../../src/model/cost.ts';
-import { type ModelUsage, noModelUsage } from '../../src/model/usage.ts';
+import { addUsage, type ModelUsage, noModelUsage } from '../../src/model/usage.ts';
 
 const prices = [
   { name: 'a/small', value: { input: 1, cachedInput: 0.1, output: 5 } },
@@ -45,6 +45,22 @@ describe('computeCost', () => {
     ],
   ])('is unknown where a model that was called %s', (_, part, gap) => {
     expect(computeCost([spend('b/large', { inputTokens: 10 }), part], prices)).toEqual({ amount: null, gaps: [gap] });
+  });
+
+  it('prices what is written to a cache apart, or as input without a price of its own', () => {
+    const written = { inputTokens: 1_000_000, cachedInputTokens: 400_000, cacheWriteTokens: 200_000 };
+    const value = { input: 1, cachedInput: 0.1, cacheWrite: 1.25, output: 5 };
+    const cost = (price: (typeof prices)[number]['value']) =>
+      computeCost([spend('a/small', written)], [{ name: 'a/small', value: price }]).amount;
+    expect(cost(value)).toBe(0.4 + 0.04 + 0.25);
+    expect(cost({ input: 1, cachedInput: 0.1, output: 5 })).toBe(0.6 + 0.04);
+  });
+
+  it('adds up what is written to a cache, and says nothing of it where nothing is', () => {
+    const one = { ...noModelUsage, cacheWriteTokens: 20 };
+    expect(addUsage(one, one).cacheWriteTokens).toBe(40);
+    expect(addUsage(one, noModelUsage).cacheWriteTokens).toBe(20);
+    expect(addUsage(noModelUsage, noModelUsage)).not.toHaveProperty('cacheWriteTokens');
   });
 
   it('prices at most all of the input as cached', () => {

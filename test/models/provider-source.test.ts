@@ -1,7 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { silentLogger } from '../../src/base/logger.ts';
 import { createRedactor } from '../../src/base/redaction.ts';
+import { noModelUsage } from '../../src/model/usage.ts';
 import { toAssistantMessage, toToolMessage } from '../../src/models/model-messages.ts';
+import { measureUsage } from '../../src/models/usage.ts';
 import { buildCall, openEnd, openTestSource, testModels, testProviderKey } from '../support/models/model-source.ts';
 import { openScriptedProvider, type ModelReply, type ProviderFormat } from '../support/models/scripted-provider.ts';
 import { catchError } from '../support/service/service-client.ts';
@@ -42,6 +44,14 @@ describe.each(formats)('a model in the %s format', (format) => {
     const { usage } = await answerOnce({ text: 'Hi.', usage: { input: 20, cacheRead: 100, output: 7 } });
     expect(usage.inputTokens).toMatchObject({ total: 120, noCache: 20, cacheRead: 100 });
     expect(usage.outputTokens.total).toBe(7);
+  });
+
+  it('counts what is read from and written to a cache, if the format says it', async () => {
+    const usage = { input: 20, cacheRead: 100, cacheWrite: 40, output: 7 };
+    const measured = measureUsage(await answerOnce({ text: 'Hi.', usage }));
+    const written = format === 'anthropic' ? { inputTokens: 160, cacheWriteTokens: 40 } : { inputTokens: 120 };
+    expect(measured).toEqual({ ...noModelUsage, modelCalls: 1, cachedInputTokens: 100, outputTokens: 7, ...written });
+    expect(measureUsage(await answerOnce({ text: 'Hi.' }))).not.toHaveProperty('cacheWriteTokens');
   });
 
   it('calls tools in parallel, each with its id', async () => {

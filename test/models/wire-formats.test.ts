@@ -90,12 +90,13 @@ it('writes a conversation as the Messages API describes it', async () => {
     model: 'claude-haiku-4-5',
     max_tokens: 500,
     temperature: 0,
-    system: [{ type: 'text', text: 'You help people find their notes.' }],
+    system: [{ type: 'text', text: 'You help people find their notes.', cache_control: { type: 'ephemeral' } }],
     tools: [
       {
         name: 'read_note',
         description: 'Reads a note.',
         input_schema: { type: 'object', properties: { id: { type: 'number' } }, required: ['id'] },
+        cache_control: { type: 'ephemeral' },
       },
     ],
     messages: [
@@ -128,6 +129,26 @@ it('writes a conversation as the Messages API describes it', async () => {
     ],
   } satisfies SampledParams);
   expect(request?.headers).toMatchObject({ 'x-api-key': testProviderKey, 'anthropic-version': '2023-06-01' });
+});
+
+it('marks for the cache of Anthropic only the last tool and the system prompt, and nothing of a call without them', async () => {
+  const format = 'anthropic';
+  await using provider = await openScriptedProvider({ format, answers: [{ text: 'Hi.' }, { text: 'Hi.' }] });
+  await using source = openTestSource({ format, baseUrl: provider.baseUrl });
+  const session = await source.openTestSession();
+  const tools = ['a', 'b'].map((name) => ({
+    type: 'function' as const,
+    name,
+    inputSchema: { type: 'object' as const },
+  }));
+  await session.answer({ ...call, tools }, openEnd);
+  await session.answer(buildCall('Hello'), openEnd);
+  const [marked, bare] = provider.requests.map(({ body }) => body);
+  const ephemeral = { type: 'ephemeral' };
+  expect(marked?.['tools']).toMatchObject([{ name: 'a' }, { name: 'b', cache_control: ephemeral }]);
+  expect(marked?.['system']).toMatchObject([{ cache_control: ephemeral }]);
+  expect(JSON.stringify(marked).match(/cache_control/g)).toHaveLength(2);
+  expect(JSON.stringify(bare)).not.toContain('cache_control');
 });
 
 /** What providers other than OpenAI want back, in addition to what OpenAI describes. */

@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { renderComment } from '../../src/report/comment.ts';
 import { renderHtml } from '../../src/report/html/page.ts';
-import { composeModels, listMatrixRows, listSpending } from '../../src/report/document/models.ts';
+import { composeModels, listMatrixRows, describeTokens, listSpending } from '../../src/report/document/models.ts';
+import { noModelUsage } from '../../src/model/usage.ts';
 import { renderSummary } from '../../src/report/summary.ts';
 import { renderTerminal } from '../../src/report/terminal.ts';
 import {
@@ -29,6 +30,14 @@ describe('the part of a report about models', () => {
   it('is left out where no model took part', () => {
     expect(composeModels(createReport())).toEqual([]);
     expect(renderTerminal(createReport(), { color: false })).not.toContain('Models');
+  });
+
+  it('names the tokens that were written to a cache, if there are any', () => {
+    const usage = { ...noModelUsage, modelCalls: 2, inputTokens: 900, cachedInputTokens: 300, outputTokens: 20 };
+    expect(describeTokens(usage)).toBe('900 in (300 cached), 20 out');
+    expect(describeTokens({ ...usage, cacheWriteTokens: 200 })).toBe(
+      '900 in (300 cached, 200 written to the cache), 20 out',
+    );
   });
 
   it('says what is not known of the cost, and what to do about it', () => {

@@ -144,6 +144,10 @@ describe('readPolicy', () => {
     ['models: { a/b: 0.9 }', '1 bad-pass-rate: 0.9 could mean 0.9% or 90%; write the one you mean with its % sign'],
     ['prices: { haiku: { input: 1, output: 5 } }', '1 bad-model: "haiku" is not a model; write `provider/name`'],
     ['prices: { a/b: { input: 1 } }', '1 missing-key: The key `output` is missing'],
+    [
+      'prices: { a/b: { input: 1, cacheWrite: -1, output: 5 } }',
+      '1 out-of-range: `cacheWrite` must be at least 0, not -1',
+    ],
     ['prices: { a/b: { input: -1, output: 5 } }', '1 out-of-range: `input` must be at least 0, not -1'],
     [
       'currency: dollars',

@@ -16,9 +16,12 @@ const writtenPrice = z
     cachedInput: price
       .exactOptional()
       .meta({ description: 'For a million input tokens from the cache of the provider. Default: `input`.' }),
+    cacheWrite: price
+      .exactOptional()
+      .meta({ description: 'For a million input tokens that the provider writes to its cache. Default: `input`.' }),
     output: price.meta({ description: 'For a million output tokens, reasoning included.' }),
   })
-  .meta({ examples: [{ input: 1, cachedInput: 0.1, output: 5 }] });
+  .meta({ examples: [{ input: 1, cachedInput: 0.1, cacheWrite: 1.25, output: 5 }] });
 
 /** The rules that reports keep, because the verdict depends on them. */
 export const limitRules = [

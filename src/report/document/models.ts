@@ -20,9 +20,14 @@ export function describeCalls({ modelCalls, replayedCalls }: ModelUsage): string
   return parts.length === 0 ? 'none' : parts.join(', ');
 }
 
-/** Describes the usage of live calls: `12000 in (3000 cached), 900 out`. */
-export function describeTokens({ inputTokens, cachedInputTokens, outputTokens, unmeasuredCalls }: ModelUsage): string {
-  const cached = cachedInputTokens > 0 ? ` (${cachedInputTokens} cached)` : '';
+/** Describes the usage of live calls: `12000 in (3000 cached, 800 written to the cache), 900 out`. */
+export function describeTokens(usage: ModelUsage): string {
+  const { inputTokens, cachedInputTokens, cacheWriteTokens = 0, outputTokens, unmeasuredCalls } = usage;
+  const parts = [
+    ...(cachedInputTokens > 0 ? [`${cachedInputTokens} cached`] : []),
+    ...(cacheWriteTokens > 0 ? [`${cacheWriteTokens} written to the cache`] : []),
+  ];
+  const cached = parts.length === 0 ? '' : ` (${parts.join(', ')})`;
   const unmeasured = unmeasuredCalls > 0 ? `, ${formatCount(unmeasuredCalls, 'call')} not measured` : '';
   const isNothing = inputTokens + outputTokens + unmeasuredCalls === 0;
   return isNothing ? 'none' : `${inputTokens} in${cached}, ${outputTokens} out${unmeasured}`;
@@ -40,13 +45,14 @@ export function describeJudge({ usage, cost }: JudgeSpending, models: Pick<Model
 /** Describes the usage and the cost of a gate's models, a sentence each; `models` is the report's part about them. */
 export function listSpending(models: ModelsReport): string[] {
   const { judges, costGaps } = models;
-  const sum = (key: keyof ModelUsage) => [models, ...judges].reduce((total, part) => total + part.usage[key], 0);
+  const sum = (key: keyof ModelUsage) => [models, ...judges].reduce((total, part) => total + (part.usage[key] ?? 0), 0);
   // Adds up here: the page includes this file, and an import of `addUsage` would add the schemas next to it.
   const usage: ModelUsage = {
     modelCalls: sum('modelCalls'),
     replayedCalls: sum('replayedCalls'),
     inputTokens: sum('inputTokens'),
     cachedInputTokens: sum('cachedInputTokens'),
+    cacheWriteTokens: sum('cacheWriteTokens'),
     outputTokens: sum('outputTokens'),
     unmeasuredCalls: sum('unmeasuredCalls'),
   };
