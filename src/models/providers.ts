@@ -159,7 +159,7 @@ export function readProviders({ environment, keys = new Map() }: ProviderSources
 
 /** Providers that no longer exist, with a sentence about their end. */
 const retired: ReadonlyMap<string, string> = new Map([
-  ['github', 'GitHub Models was retired on 30 July 2026, and its API answers nobody. '],
+  ['github', 'GitHub Models was retired on 30 July 2026, and its API answers no call. '],
 ]);
 
 /** Defines a compatible endpoint under a name that the user chose. */

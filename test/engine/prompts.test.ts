@@ -61,6 +61,16 @@ function summarize({ outcome: { status, result, error, steps } }: { outcome: Cas
 }
 
 describe('a tool that the server keeps from models', () => {
+  it('sends the parameters of the case with every call of the model', async () => {
+    const modelParameters = { reasoningEffort: 'low', maxOutputTokens: 700, topP: 0.9, seed: 7 } as const;
+    const script = [{ calls: [callSum] }, { text: 'It is 5.' }];
+    const set = await promptRunner([ask('2 + 3?')], script, { advancedConfig: { modelParameters } });
+    const unset = await promptRunner([ask('2 + 3?')], script);
+    expect(set.session.asked).toHaveLength(2);
+    for (const call of set.session.asked) expect(call).toMatchObject(modelParameters);
+    for (const call of unset.session.asked) expect(Object.keys(call).toSorted()).toEqual(['prompt', 'tools']);
+  });
+
   it('is not offered to the model, and a call of it is an error that no server sees', async () => {
     const call = () => text('called');
     await using own = await startFixtureMcpServer({
