@@ -88,8 +88,9 @@ function describeLongName({ names: { value } }: HostProfile): string {
   return `over ${limit}${counted === undefined ? '' : ` (\`${counted}\`)`}: ${words[long]}`;
 }
 
-function describeTools({ tools: { deferral, limit } }: HostProfile): string {
-  const words = { none: 'all', search: 'names, then a search', 'by-model': 'by model' };
+function describeTools({ tools: { deferral, search, limit } }: HostProfile): string {
+  const how = search === undefined ? '' : ` (\`${search.value.name}\`)`;
+  const words = { none: 'all', search: `names, then a search${how}`, 'by-model': 'by model' };
   const parts = [
     ...(deferral === undefined ? [] : [words[deferral.value.kind]]),
     ...(deferral?.value.kind === 'search' && deferral.value.characters > 0

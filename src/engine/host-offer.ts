@@ -10,6 +10,7 @@ import type { HostIdentity } from '../model/host-identity.ts';
 import type { Surface } from '../model/surface.ts';
 import type { ModelCall } from '../models/language-model.ts';
 import { findNearest } from '../suite/findings.ts';
+import { deferTools, type DeferredTools, offerSearch } from './host-search.ts';
 import type { Connection } from './process-loss.ts';
 
 /** The host that stands between the model of a case and its servers. */
@@ -26,6 +27,8 @@ export interface HostOffer {
   tools: ModelCall['tools'];
   /** The server's name of each tool, by the name that the model calls it by. */
   names: ReadonlyMap<string, string>;
+  /** The tools that the model has to search for; null if the host shows all at once. */
+  deferred: DeferredTools | null;
 }
 
 /** Opens the host of a case; null if there is no profile of it. */
@@ -65,13 +68,20 @@ export function showOffer(
     lists,
     toolPolicy: { deny = [] },
     decoys,
-  }: { lists: ReadonlyMap<string, ToolList>; toolPolicy: ToolPolicy; decoys: readonly DecoyTool[] },
+    found,
+  }: {
+    lists: ReadonlyMap<string, ToolList>;
+    toolPolicy: ToolPolicy;
+    decoys: readonly DecoyTool[];
+    /** The deferred tools that the model has found in this conversation. */
+    found: Set<string>;
+  },
 ): HostOffer | { problem: string } {
   const { title, profile } = host;
   const served = all.map(({ target }) => serve(target, { tools: lists.get(target.serverName) ?? null }));
   const view = showSurface(profile, served);
   const names = new Map<string, string>();
-  const tools: ModelCall['tools'] = [];
+  const ofServers: ModelCall['tools'] = [];
   const declared = served.flatMap(({ surface }) => surface.tools);
   for (const [index, { name: shownAs, description, inputSchema }] of view.tools.entries()) {
     const toolName = declared[index]?.name;
@@ -84,20 +94,22 @@ export function showOffer(
     }
     names.set(name, toolName);
     const schema = inputSchema ?? { type: 'object' };
-    tools.push({ type: 'function', name, ...(description !== null && { description }), inputSchema: schema });
+    ofServers.push({ type: 'function', name, ...(description !== null && { description }), inputSchema: schema });
   }
   const problem = findProblem(host, view);
   if (problem !== null) return { problem };
+  const deferred = deferTools(profile, ofServers, found);
+  const deferral = profile.tools.deferral?.value;
+  const characters = deferral?.kind === 'search' ? deferral.characters : 0;
+  const tools = deferred === null ? ofServers : offerSearch(deferred, characters);
   for (const { name, description, inputSchema = { type: 'object' } } of decoys) {
     if (deny.includes(name)) continue;
-    if (names.has(name)) {
-      return {
-        problem: clipReason(`${title} shows a tool of the server as ${printValue(name)}, as a decoy is named.`),
-      };
+    if (names.has(name) || tools.some((tool) => tool.name === name)) {
+      return { problem: clipReason(`${title} has a tool ${printValue(name)}, as a decoy is named.`) };
     }
     tools.push({ type: 'function', name, ...(description !== undefined && { description }), inputSchema });
   }
-  return { host, tools, names };
+  return { host, tools, names, deferred };
 }
 
 /** Explains to a model that it called a tool that the host does not have. */

@@ -1,4 +1,3 @@
-import type { LanguageModelV4ToolCall } from '@ai-sdk/provider';
 import { isRecord, type JsonObject } from '../base/json.ts';
 import { formatCount } from '../base/text.ts';
 import type { ToolDeclaration, ToolList } from '../mcp/tool-declarations.ts';
@@ -10,6 +9,8 @@ import { measureText } from '../models/model-messages.ts';
 import { findNearest } from '../suite/findings.ts';
 import { listArgumentMismatches } from './check-arguments.ts';
 import { describeNotShown, type HostOffer } from './host-offer.ts';
+import { explainDeferred, type ResolvedCall } from './host-search.ts';
+import { renderInHost } from './host-output.ts';
 import { renderError, renderForModel } from './model-output.ts';
 import type { Connection } from './process-loss.ts';
 import { clipReason, joinWithin, maxListLength, printValue } from '../checks/reasons.ts';
@@ -73,7 +74,7 @@ export type ModelCallAnswer = ToolOutput | { stop: StepOutcome };
  * @throws the signal's reason once it aborts
  */
 export async function makeModelCall(
-  { toolName: calledAs, input }: LanguageModelV4ToolCall,
+  called: ResolvedCall,
   connection: Connection,
   {
     offer,
@@ -83,10 +84,11 @@ export async function makeModelCall(
 ): Promise<ModelCallAnswer> {
   const { transcript, schemas } = recording;
   const { shown } = offer;
+  const { calledAs, input } = called;
   const toolName = shown?.names.get(calledAs) ?? calledAs;
   if (isForbidden(toolName, offer.toolPolicy)) {
     const refusal = `Calls of ${toolName} are not allowed here.`;
-    transcript.addRefusal(origin.toolCallId, toolName, refusal);
+    transcript.addOwnAnswer(origin.toolCallId, toolName, refusal);
     return renderError(refusal);
   }
   const listed = shown === null || shown.names.has(calledAs) ? offer.list?.get(toolName) : undefined;
@@ -104,17 +106,22 @@ export async function makeModelCall(
     return renderError(message);
   };
   if (isForApps) return refuse(`The server keeps the tool ${printValue(toolName)} for its apps.`);
+  const obstacle = shown?.deferred == null ? null : explainDeferred(shown.deferred, called);
+  if (obstacle !== null) return refuse(obstacle);
   if (declared === undefined) {
     // A tool that the host drops is listed nevertheless.
     if (offer.list?.has(toolName) !== true) transcript.unlistedTools.push({ toolName, stepIndex: origin.stepIndex });
     return refuse(shown === null ? describeMissing(toolName, offer.list) : describeNotShown(toolName, shown));
   }
   if (args === null) return refuse(`The arguments of ${toolName} are not a JSON object.`);
-  const mismatches = await listArgumentMismatches(declared.inputSchema, { text: input, values: args }, schemas);
+  const isChecked = shown?.host.profile.arguments?.value !== 'passed-on';
+  const mismatches = isChecked
+    ? await listArgumentMismatches(declared.inputSchema, { text: input, values: args }, schemas)
+    : [];
   if (mismatches.length > 0) {
     return refuse(`The arguments of ${toolName} break its inputSchema: ${joinWithin(mismatches, maxListLength)}.`);
   }
-  const answer = await sendCall(call, connection, { declared, record, recording });
+  const answer = await sendCall(call, connection, { declared, record, recording, shown });
   const reason = 'stop' in answer ? null : explainTooLarge(toolName, answer, offer);
   return reason === null ? answer : { stop: { status: 'fail', reason, effect: 'stop' } };
 }
@@ -137,7 +144,13 @@ async function sendCall(
     declared,
     record,
     recording,
-  }: { declared: ToolDeclaration; record: CallRecord; recording: Omit<CallRecording, 'stepIndex'> },
+    shown,
+  }: {
+    declared: ToolDeclaration;
+    record: CallRecord;
+    recording: Omit<CallRecording, 'stepIndex'>;
+    shown: HostOffer | null;
+  },
 ): Promise<ModelCallAnswer> {
   const { toolName } = call;
   const answer = await callTool(call, connection, { ...recording, record, tool: { kind: 'listed', ...declared } });
@@ -152,7 +165,8 @@ async function sendCall(
   const { toolError } = record.complete(output);
   await showResult(call, output, { connection, declaration: declared, widgets: recording.widgets });
   if (isFatal) return { stop: { status: 'fail', reason: toolError, effect: 'stop' } };
-  return renderForModel(output);
+  const { serverName, shownName = serverName } = connection.target;
+  return shown === null ? renderForModel(output) : renderInHost(shown.host.profile, output, shownName);
 }
 
 /** English text has about four bytes per token. Only the provider knows the exact number, and reports it after the call. */

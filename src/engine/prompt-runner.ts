@@ -78,7 +78,7 @@ function describePromptSession(
     timeoutMs,
   };
   const conversation = startConversation(session, settings);
-  return { conversation, model: session.model, settings, maxResultTokens, toolPolicy, decoys, host };
+  return { conversation, model: session.model, settings, maxResultTokens, toolPolicy, decoys, host, found: new Set() };
 }
 
 /** Places the instructions of the servers in the system prompt, or in the first message if the host does that. */

@@ -5,19 +5,22 @@ import type { StepResult } from '../model/run.ts';
 import type { Conversation, ConversationSettings } from '../models/conversation.ts';
 import type { ModelAnswer, ModelName } from '../models/language-model.ts';
 import { type CaseHost, type HostOffer, showOffer } from './host-offer.ts';
+import { resolveCall, searchTools } from './host-search.ts';
 import { explainBadOffer, makeModelCall, offerTools, type ToolOffer } from './model-tools.ts';
 import type { ToolResult } from '../checks/evidence.ts';
 import type { Connection } from './process-loss.ts';
 import { clipReason, joinWithin, maxListLength } from '../checks/reasons.ts';
 import { describeNoAnswer, giveUpByLoss, type StepOutcome } from './step-outcome.ts';
 import type { CallRecording } from './tool-call.ts';
-import { type AllTools, listAllTools, type UnusableList } from './tool-list.ts';
+import { type AllTools, listAllTools, lookUpTool, type UnusableList } from './tool-list.ts';
 import type { Transcript } from './transcript.ts';
 
 /** The conversation with the model of a case, and the tools that it offers. */
 export interface PromptSession extends Omit<ToolOffer, 'list' | 'shown'> {
   /** Null for the gate's own loop. */
   host: CaseHost | null;
+  /** The deferred tools that the model has found, by the names that the host gives them. */
+  found: Set<string>;
   conversation: Conversation;
   model: ModelName;
   settings: ConversationSettings;
@@ -51,18 +54,23 @@ export async function runPromptStep(
   }: CallRecording & { promptSession: PromptSession; allowance: PromptAllowance },
 ): Promise<StepOutcome> {
   const { transcript } = recording;
-  const { conversation, model, settings, maxResultTokens, toolPolicy, decoys, host } = promptSession;
+  const { conversation, model, settings, maxResultTokens, toolPolicy, decoys, host, found } = promptSession;
   /** Requests only lists that servers have reported as changed. */
   const readOffer = async (): Promise<{ offer: ToolOffer; owners: AllTools['owners'] } | { stop: StepOutcome }> => {
     const listing = await listAllTools(connection);
     if (listing.kind !== 'list') return { stop: explainNoList(listing) };
     for (const [serverName, list] of listing.lists) transcript.setTools(serverName, list);
     const { list, lists, owners } = listing;
-    const shown = host === null ? null : showOffer(host, connection, { lists, toolPolicy, decoys });
+    const shown = host === null ? null : showOffer(host, connection, { lists, toolPolicy, decoys, found });
     if (shown !== null && 'problem' in shown) {
       return { stop: { status: 'fail', reason: shown.problem, effect: 'stop' } };
     }
     return { offer: { list, maxResultTokens, toolPolicy, decoys, shown }, owners };
+  };
+  /** Requests the lists again before a host knows no such tool: the notification of a change may not have arrived yet. */
+  const readNewOffer = async (calledAs: string): ReturnType<typeof readOffer> => {
+    for (const each of connection.all) await lookUpTool(calledAs, each);
+    return await readOffer();
   };
   const first = await readOffer();
   if ('stop' in first) return first.stop;
@@ -90,8 +98,20 @@ export async function runPromptStep(
       },
       callTool: async (call) => {
         const toolCallId = callIds.shift() ?? call.toolCallId;
-        const owner = owners.get(readName(call.toolName, offer.shown)) ?? connection;
-        return await makeModelCall(call, owner, { offer, origin: { ...origin, toolCallId }, recording });
+        const deferred = offer.shown?.deferred ?? null;
+        if (deferred?.searchName === call.toolName) {
+          const { text, isError } = searchTools(deferred, call.input);
+          transcript.addOwnAnswer(toolCallId, call.toolName, text);
+          return { content: [{ type: 'text', text }], isError };
+        }
+        const resolved = resolveCall(call, deferred);
+        if (isUnknown(resolved.calledAs, offer)) {
+          const read = await readNewOffer(resolved.calledAs);
+          if ('stop' in read) return read;
+          ({ offer, owners } = read);
+        }
+        const owner = owners.get(readName(resolved.calledAs, offer.shown)) ?? connection;
+        return await makeModelCall(resolved, owner, { offer, origin: { ...origin, toolCallId }, recording });
       },
     },
     { signal: connection.signal, acceptsRefusal: allowance.refusal },
@@ -112,6 +132,11 @@ export async function runPromptStep(
   return { status: reason === null ? 'ok' : 'fail', reason, effect: 'continue', evidence };
 }
 
+/** Checks if a host has no tool of this name, not even a decoy. */
+function isUnknown(calledAs: string, { shown, decoys }: ToolOffer): boolean {
+  return shown !== null && !shown.names.has(calledAs) && !decoys.some(({ name }) => name === calledAs);
+}
+
 /** Returns the server's name of a tool that a model calls by the name of its host. */
 function readName(name: string, shown: HostOffer | null): string {
   return shown?.names.get(name) ?? name;
@@ -120,16 +145,19 @@ function readName(name: string, shown: HostOffer | null): string {
 /** Restores the server's names of tools in an answer: evidence and traces have these. */
 function readAnswer(answer: ModelAnswer, shown: HostOffer | null): ModelAnswer {
   if (shown === null) return answer;
-  const content = answer.content.map((part) =>
-    part.type === 'tool-call' ? { ...part, toolName: readName(part.toolName, shown) } : part,
-  );
+  const content = answer.content.map((part) => {
+    if (part.type !== 'tool-call') return part;
+    const { calledAs, input } = resolveCall(part, shown.deferred);
+    return { ...part, toolName: readName(calledAs, shown), input };
+  });
   return { ...answer, content };
 }
 
-function renameChoice(choice: ConversationSettings['toolChoice'], { names }: HostOffer): typeof choice {
+/** Names the tool of a choice as the host does; no choice is left of a tool that the model is not offered at once. */
+function renameChoice(choice: ConversationSettings['toolChoice'], { names, tools }: HostOffer): typeof choice {
   if (choice?.type !== 'tool') return choice;
   const name = [...names].find(([, toolName]) => toolName === choice.toolName)?.[0];
-  return name === undefined ? choice : { ...choice, toolName: name };
+  return tools.some((tool) => tool.name === name) ? { ...choice, toolName: name ?? '' } : null;
 }
 
 /** Names the result that made the conversation too long for the model; null if the error has another cause. */

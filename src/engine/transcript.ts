@@ -208,8 +208,8 @@ export class Transcript implements Evidence {
     return { startMs: this.#toEpochMs(startMs), endMs: this.#toEpochMs(this.elapsedMs()), status: 'ok' };
   }
 
-  /** Records the answer to a model's call that was refused and never made. */
-  addRefusal(toolCallId: string, toolName: string, text: string): void {
+  /** Records the answer of the gate or the host to a call that no server gets and that does not count: a refusal, or a search of tools. */
+  addOwnAnswer(toolCallId: string, toolName: string, text: string): void {
     this.messages.push({
       role: 'tool',
       content: [{ type: 'tool-result', toolCallId, toolName, output: { type: 'text', value: text } }],

@@ -79,6 +79,13 @@ export const hostProfileSchema = z.strictObject({
         z.strictObject({ kind: z.literal('search'), characters: z.int().nonnegative() }),
       ]),
     ).exactOptional(),
+    /**
+     * The tool that searches deferred tools, the one that calls a tool that was found (null if the host offers that tool itself from then
+     * on), and the most tools that a search finds (null if that is not known).
+     */
+    search: fact(
+      z.strictObject({ name: z.string().min(1), callName: z.string().min(1).nullable(), most: limit }),
+    ).exactOptional(),
     /** What happens to tools that the server keeps for its apps. */
     forApps: fact(z.enum(['hidden', 'shown'])).exactOptional(),
   }),

@@ -7,8 +7,8 @@ import type { HostProfile } from './profile.ts';
 /** A part of a result as a model is shown it. */
 export type ShownPart =
   | { kind: 'text'; text: string }
-  /** An image that the model sees. */
-  | { kind: 'image'; mimeType: string }
+  /** An image that the model sees, as Base64. */
+  | { kind: 'image'; mimeType: string; data: string }
   /** A sentence of the host instead of the content. */
   | { kind: 'note'; about: string }
   /** A file that the model can read, with its content or the rest of a text. */
@@ -130,7 +130,7 @@ function showBlock({ results }: HostProfile, block: JsonObject): Shown {
 
 function showMedia(block: JsonObject): ShownPart {
   const { type } = block;
-  if (type === 'image') return { kind: 'image', mimeType: readText(block, 'mimeType') };
+  if (type === 'image') return { kind: 'image', mimeType: readText(block, 'mimeType'), data: readText(block, 'data') };
   if (type === 'audio') return { kind: 'file', about: 'audio' };
   return { kind: 'text', text: readContentText(block) };
 }

@@ -51,10 +51,13 @@ function startNotes(properties: Record<string, unknown> = {}) {
   );
 }
 
-/** Calls the first tool whose name ends as that of the server's tool does, and then answers. */
+/** Searches if it has to, calls the first tool whose name ends as that of the server's tool does, and then answers. */
 function answer({ turn, body }: ProviderRequest): ScriptedReply {
   const name = listTools(body).find((tool) => /notes[._]read$/.test(tool.name))?.name;
-  if (turn > 1 || name === undefined) return { text: 'Note 7 says milk.' };
+  const hasSearch = listTools(body).some((tool) => tool.name === 'ToolSearch');
+  if (hasSearch && name === undefined)
+    return { toolCalls: [{ name: 'ToolSearch', arguments: { query: 'read note' } }] };
+  if (turn > (hasSearch ? 2 : 1) || name === undefined) return { text: 'Note 7 says milk.' };
   return { toolCalls: [{ name, arguments: { id: 7 } }] };
 }
 
@@ -71,6 +74,20 @@ function listTools({ tools = [] }: ProviderRequest['body']): SentTool[] {
     .array(toolSchema)
     .parse(tools)
     .map(({ input_schema: schema, ...tool }) => ({ ...tool, schema }));
+}
+
+const resultSchema = z.object({ type: z.literal('tool_result'), content: z.unknown() });
+const textSchema = z.object({ text: z.string() });
+
+/** Returns the texts of the results in a conversation. */
+function readResults({ messages }: ProviderRequest['body']): unknown[] {
+  const list = z.array(z.object({ content: z.unknown() })).parse(messages);
+  const parts = list.flatMap(({ content }) => (Array.isArray(content) ? content : []));
+  return parts.flatMap((part) => {
+    const { content } = resultSchema.safeParse(part).data ?? {};
+    if (content === undefined) return [];
+    return Array.isArray(content) ? [content.map((each) => textSchema.parse(each).text).join('\n')] : [content];
+  });
 }
 
 async function run(
@@ -137,6 +154,38 @@ describe('what a model is sent in a host', () => {
     expect(report.cases[0]).toMatchObject({ outcome: 'passed' });
   });
 
+  it('has in Claude Code a search instead of tools, then the tool it found, and structured content only', async () => {
+    const { report, bodies, tools, events } = await ask({ host: 'claude-code' });
+    expect(tools.map(({ name }) => name)).toEqual(['ToolSearch']);
+    expect(tools[0]?.description).toMatch(/\n- mcp__server__notes_read$/);
+    expect(listTools(bodies[1] ?? {})[1]).toEqual({
+      name: 'mcp__server__notes_read',
+      description: 'Reads a note.',
+      schema,
+    });
+    const system = JSON.stringify(bodies[0]?.['system']);
+    const messages = JSON.stringify(bodies[0]?.['messages']);
+    expect(system).not.toContain('one note at a time');
+    expect(messages).toContain(instructions.slice(0, 4096));
+    expect(messages).not.toContain(instructions.slice(0, 4097));
+    expect(readResults(bodies[2] ?? {}).at(-1)).toBe('{"text":"milk"}');
+    expect(calls(events)).toEqual(['call notes.read']);
+    expect(report.cases[0]).toMatchObject({ outcome: 'passed', host: { id: 'claude-code', version: '2.1.330' } });
+  });
+
+  it('has of a result what the host shows', async () => {
+    const results: Record<string, unknown> = {};
+    for (const host of ['generic', 'codex', 'gemini-cli']) {
+      const { bodies } = await ask({ host });
+      results[host] = readResults(bodies[1] ?? {}).at(-1);
+    }
+    expect(results).toEqual({
+      generic: 'Note 7 says: milk.\n{"text":"milk"}',
+      codex: '{"text":"milk"}',
+      'gemini-cli': 'Note 7 says: milk.',
+    });
+  });
+
   it('has in Copilot CLI no instructions, and the name of the server that the configuration gives', async () => {
     await using workspace = await createWorkspace({ 'a.evals.yaml': evals });
     await using provider = await openScriptedProvider({ format: 'anthropic', answers: answer });
@@ -176,9 +225,10 @@ describe('hosts of a gate', () => {
     await using workspace = await createWorkspace({ 'a.evals.yaml': evals });
     await using provider = await openScriptedProvider({ format: 'anthropic', answers: answer });
     await using server = await startNotes();
-    const hosts = 'generic,codex,gemini-cli';
+    const hosts = 'generic,codex,claude-code,gemini-cli';
     const recorded = await run(workspace, provider, { host: hosts, recordings: 'record' }, server);
     expect(recorded.report.cases.map(({ id, outcome }) => `${id}: ${outcome}`).toSorted()).toEqual([
+      'reads--claude-code: passed',
       'reads--codex: passed',
       'reads--gemini-cli: passed',
       'reads--generic: passed',
@@ -194,10 +244,15 @@ describe('hosts of a gate', () => {
     const replayed = await run(workspace, provider, { host: hosts, recordings: 'replay' }, server);
     expect(provider.requests).toHaveLength(made);
     expect(replayed.report.totals).toEqual(recorded.report.totals);
-    expect(replayed.report.models?.models.map(({ host }) => host?.id ?? null)).toEqual([null, 'codex', 'gemini-cli']);
+    expect(replayed.report.models?.models.map(({ host }) => host?.id ?? null)).toEqual([
+      null,
+      'codex',
+      'claude-code',
+      'gemini-cli',
+    ]);
     const summary = renderSummary(replayed.report);
     expect(summary).toContain('anthropic/claude-test in codex 0.169.0');
-    expect(summary).toMatch(/`Reads the note` *\| *1 of 1 *\| *1 of 1 *\| *1 of 1/);
+    expect(summary).toMatch(/`Reads the note` *(?:\| *1 of 1 *){4}/);
 
     // The recording of a case without a host is that of the gate's own loop.
     const alone = await run(workspace, provider, { recordings: 'replay' }, server);

@@ -42,8 +42,8 @@ describe('content', () => {
   const resource = { type: 'resource', resource: { uri: 'file:///a', text: 'A' } };
 
   it.each([
-    ['claude-code', image, [{ kind: 'image', mimeType: 'image/png' }], 0],
-    ['opencode', image, [{ kind: 'image', mimeType: 'image/png' }], 0],
+    ['claude-code', image, [{ kind: 'image', mimeType: 'image/png', data: 'AA==' }], 0],
+    ['opencode', image, [{ kind: 'image', mimeType: 'image/png', data: 'AA==' }], 0],
     ['qwen-code', image, [{ kind: 'note', about: 'an image' }], 1],
     ['copilot-cli', image, [], 1],
     ['goose', image, [], 0],

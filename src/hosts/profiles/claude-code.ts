@@ -16,6 +16,15 @@ export const claudeCode: HostProfile = {
       basis: measured,
       note: '`ENABLE_TOOL_SEARCH=false` and `--tools ""` show all tools at once.',
     },
+    search: {
+      value: { name: 'ToolSearch', callName: null, most: null },
+      basis: {
+        kind: 'sourced',
+        version: null,
+        date: '2026-11-26',
+        source: 'https://dev.to/gentic_news/how-claude-codes-tool-search-saves-90-of-your-context-window-1j1f',
+      },
+    },
     forApps: { value: 'hidden', basis: measured },
   },
   description: { value: { limit: 4096 }, basis: measured, note: 'The description of a deferred tool is whole.' },

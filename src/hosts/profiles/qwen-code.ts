@@ -16,6 +16,16 @@ export const qwenCode: HostProfile = {
       basis: measured,
       note: 'The number of characters is approximate.',
     },
+    search: {
+      value: { name: 'tool_search', callName: 'tool_call', most: 5 },
+      basis: {
+        kind: 'sourced',
+        version: '0.24.4',
+        date: '2026-11-26',
+        source: 'The code of the package @qwen-code/qwen-code',
+      },
+      note: 'A model can ask for up to 20 tools.',
+    },
     forApps: { value: 'hidden', basis: measured },
   },
   description: { value: { limit: null }, basis: measured, note: 'Whole after the search.' },
