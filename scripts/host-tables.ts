@@ -57,8 +57,13 @@ export function renderHostNotes(profiles: readonly HostProfile[] = hostProfiles)
     .flatMap((profile) => {
       const facts = listFacts(profile);
       const notes = facts.flatMap(({ path, fact }) => (fact.note === undefined ? [] : [`\`${path}\`: ${fact.note}`]));
-      const sources = new Set(facts.flatMap(({ fact: { basis } }) => (basis.kind === 'sourced' ? [basis.source] : [])));
-      const from = sources.size === 0 ? [] : [`From ${[...sources].join(' and ')}.`];
+      const sourced = facts.flatMap(({ path, fact: { basis } }) =>
+        basis.kind === 'sourced' ? [{ path, source: basis.source }] : [],
+      );
+      const isSourced = sourced.length === facts.length;
+      const from = isSourced
+        ? [`From ${[...new Set(sourced.map(({ source }) => source))].join(' and ')}.`]
+        : sourced.map(({ path, source }) => `\`${path}\`: From ${source}.`);
       return notes.length + from.length === 0 ? [] : [`- **${profile.title}.** ${[...from, ...notes].join(' ')}`];
     })
     .join('\n');
