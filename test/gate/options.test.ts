@@ -122,6 +122,7 @@ describe('parseGateOptions', () => {
       reportFormats: ['html'],
       reportTo: { annotations: true, summary: true, comment: null, checkRun: false, issue: false },
       githubToken: null,
+      host: null,
       publish: null,
       pullNumber: null,
     });

@@ -111,7 +111,7 @@ export const whatRunsOptions = {
   host: defineOption({
     schema: optionalHosts,
     hint: '<id,…>',
-    text: 'The host whose treatment of tools, instructions and results models see, such as `codex`, instead of the one in evals files. With several, separated by commas, each case with a prompt runs with each.',
+    text: 'The host whose tools, instructions and results models see, such as `codex`. It replaces the one in evals files. With several, separated by commas, each case with a prompt runs with each.',
     commands: ['run', 'plan-runs'],
     rules: [
       {
