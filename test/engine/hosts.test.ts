@@ -86,6 +86,14 @@ async function readResult(host: string, tool: string): Promise<unknown> {
   return output.type === 'error-text' ? { error: output.value } : 'value' in output ? output.value : null;
 }
 
+describe('a host without a profile', () => {
+  it('leaves the iteration without a result, and asks no model', async () => {
+    const { outcome, asked } = await ask('nothing', []);
+    expect(outcome).toMatchObject({ result: null, error: 'There is no profile of the host nothing.' });
+    expect(asked).toEqual([]);
+  });
+});
+
 describe('a result that a model sees in a host', () => {
   it.each([
     ['generic', 'both', 'a text\n{"note":"structured"}'],
