@@ -1,5 +1,6 @@
 import type { LanguageModelV4ToolCall } from '@ai-sdk/provider';
 import { isRecord, tryParseJson } from '../base/json.ts';
+import { rankTools } from '../base/rank-tools.ts';
 import { clipText } from '../base/text.ts';
 import { printValue } from '../checks/reasons.ts';
 import type { HostProfile } from '../hosts/profile.ts';
@@ -115,38 +116,4 @@ export function resolveCall(
 function selectTools(tools: Tools, query: string): Tools {
   const names = query.slice('select:'.length).split(',');
   return names.flatMap((each) => tools.find(({ name }) => name.toLowerCase() === each.trim().toLowerCase()) ?? []);
-}
-
-/** The usual constants of BM25. */
-const saturation = 1.2;
-const lengthWeight = 0.75;
-
-/** Ranks tools by BM25 over the words of their names and descriptions; leaves out those that share no word with the query. */
-function rankTools(tools: Tools, query: string): Tools {
-  const documents = tools.map((tool) => ({ tool, words: splitWords(`${tool.name} ${tool.description ?? ''}`) }));
-  const mean = documents.reduce((sum, { words }) => sum + words.length, 0) / Math.max(1, documents.length);
-  const terms = [...new Set(splitWords(query))].map((term) => {
-    const having = documents.filter(({ words }) => words.includes(term)).length;
-    return { term, weight: Math.log(1 + (documents.length - having + 0.5) / (having + 0.5)) };
-  });
-  const scored = documents.map(({ tool, words }) => {
-    const scores = terms.map(({ term, weight }) => {
-      const count = words.filter((word) => word === term).length;
-      return (
-        (weight * count * (saturation + 1)) /
-        (count + saturation * (1 - lengthWeight + (lengthWeight * words.length) / mean))
-      );
-    });
-    return { tool, score: scores.reduce((sum, score) => sum + score, 0) };
-  });
-  return scored
-    .filter(({ score }) => score > 0)
-    .toSorted((a, b) => b.score - a.score)
-    .map(({ tool }) => tool);
-}
-
-/** Splits a text into words in lower case, also at the humps of a name such as `readNote`. */
-function splitWords(text: string): string[] {
-  const spaced = text.replaceAll(/(\p{Ll})(\p{Lu})/gu, '$1 $2').toLowerCase();
-  return spaced.split(/[^\p{L}\p{N}]+/u).filter((word) => word !== '');
 }

@@ -236,7 +236,7 @@ describe('hosts of a gate', () => {
     const folder = join(workspace.path, 'recordings', 'notes');
     const codexFile = 'reads.anthropic-claude-test@codex.jsonl';
     const [header = ''] = (await workspace.read(`recordings/notes/${codexFile}`)).split('\n');
-    expect(JSON.parse(header)).toMatchObject({ format: 2, host: { id: 'codex', version: '0.169.0' } });
+    expect(JSON.parse(header)).toMatchObject({ host: { id: 'codex', version: '0.169.0' } });
     const own = await workspace.read('recordings/notes/reads.anthropic-claude-test.jsonl');
     expect(JSON.parse(own.split('\n')[0] ?? '')).not.toHaveProperty('host');
 
