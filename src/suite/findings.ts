@@ -22,20 +22,20 @@ export function compareText(a: string, b: string): number {
 }
 
 /**
- * Completes a message about an unknown word: suggests the nearest known word, or lists all of them if none is near and they are few. Begins
+ * Completes a message about an unknown word: suggests the nearest known word, or lists them if none is near. Begins
  * with a semicolon; empty if nothing is known.
  */
 export function suggestNearest(word: string, known: readonly string[]): string {
   if (known.length === 0) return '';
   const nearest = findNearest(word, known);
   if (nearest !== undefined) return `; did you mean \`${nearest}\`?`;
-  return known.length > longestList
-    ? `; docs/evals.md lists the ${known.length} that are known here`
-    : `; known here: ${known.map((name) => `\`${name}\``).join(', ')}`;
+  const listed = known.slice(0, longestList).map((name) => `\`${name}\``);
+  const more = known.length - listed.length;
+  return `; known here: ${listed.join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
 }
 
-/** The longest list that a message prints. For a longer one it refers to the documentation. */
-const longestList = 30;
+/** The names that a message lists. */
+const longestList = 40;
 
 /** Finds the known word that is nearest to an unknown one; undefined if none is near. */
 export function findNearest(word: string, known: readonly string[]): string | undefined {

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { hostIds } from '../../src/model/host-ids.ts';
 import { emptyPolicyLayer, noGateRules } from '../../src/model/policy.ts';
 import { readPolicy, readPolicyInput } from '../../src/suite/read-policy.ts';
 import { readSuite } from '../../src/suite/read.ts';
@@ -116,7 +117,7 @@ describe('readPolicy', () => {
     ['flaky: retry', '1 unknown-value: `flaky` cannot be "retry"; known here: `fail`, `pass`, `report`'],
     [
       'cases: { a: 90% }',
-      '1 unknown-key: Unknown key `cases`; known here: `$schema`, `maximumRegressions`, `maximumRateDrop`, `prices`, `currency`, `probation`, `stopEarly`, `surface`, `explore`, `behaviour`, `minimumCoverage`, `minimumPassRate`, `tags`, `models`, `poolModels`, `confidence`, `confidenceOver`, `confidenceFamily`, `onInconclusive`, `onNothingRun`, `reportOnly`, `onStaleQuarantine`, `retryFailed`, `flaky`, `budgets`, `recordings`, `judges`, `quarantine`, `suites`, `protect`',
+      '1 unknown-key: Unknown key `cases`; known here: `$schema`, `maximumRegressions`, `maximumRateDrop`, `prices`, `currency`, `probation`, `stopEarly`, `surface`, `explore`, `behaviour`, `hosts`, `minimumCoverage`, `minimumPassRate`, `tags`, `models`, `poolModels`, `confidence`, `confidenceOver`, `confidenceFamily`, `onInconclusive`, `onNothingRun`, `reportOnly`, `onStaleQuarantine`, `retryFailed`, `flaky`, `budgets`, `recordings`, `judges`, `quarantine`, `suites`, `protect`',
     ],
     ['tags: { smoke: 0.9 }', '1 bad-pass-rate: 0.9 could mean 0.9% or 90%; write the one you mean with its % sign'],
     [
@@ -194,6 +195,7 @@ describe('readPolicy of rules about the gate', () => {
     expect(read(text).policy?.gate).toEqual({
       behaviour: { broken: null, changed: null, fixed: null, lost: null, slower: null, accept: [] },
       explore: { error: null, warning: null, note: null, waivers: [] },
+      hosts: Object.fromEntries(hostIds.map((id) => [id, null])),
       maximumRegressions: { value: 2, source: 'policy.yaml:3' },
       maximumRateDrop: { value: 0.05, source: 'policy.yaml:4' },
       // Without a price of its own, a cached token costs what any other does.
