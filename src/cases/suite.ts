@@ -23,8 +23,12 @@ export interface Suite {
   location: SourceLocation;
   /** `provider/name`, for cases with prompts that name no model; the first one if the file names several. Null if it names none. */
   model: string | null;
-  /** The parts of tool results that may differ from a recording: JSON Pointers and regular expressions. */
-  ignoredInRecordings: string[];
+  recordings: {
+    /** The parts of tool results that may differ from a recording: JSON Pointers and regular expressions. */
+    ignore: string[];
+    /** `uncalled` also uses a recording where only tools differ that its case never calls. */
+    reuse: 'uncalled' | null;
+  };
   /** The revision of MCP for the cases of the suite; null if the file does not set it. */
   protocol: Sourced<ProtocolSetting> | null;
   /** The number of iterations that run at the same time, and the location of that setting, such as `evals/x.evals.yaml:4`. */

@@ -3,9 +3,6 @@ import { hostProfiles } from './catalog.ts';
 import type { HostProfile } from './profile.ts';
 import { generic } from './profiles/generic.ts';
 
-/** The ids of all hosts that a case can name. */
-export const hostIds: readonly string[] = hostProfiles.map(({ id }) => id);
-
 /** The host of cases that name none: the gate's own loop. */
 export const genericHost = generic.id;
 

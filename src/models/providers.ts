@@ -2,7 +2,7 @@ import type { ModelParameters } from '../cases/case.ts';
 import { ModelError } from '../base/errors.ts';
 import { generator } from '../base/version.ts';
 import { Secret } from '../base/redaction.ts';
-import { parseHeaderLines } from '../http/written-headers.ts';
+import { parseHeaderLines } from '../base/written-headers.ts';
 import { hasMoreThanPath, isHeaderSafe, isProtected } from '../http/url.ts';
 
 type ModelParameter = keyof ModelParameters;

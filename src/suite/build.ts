@@ -139,7 +139,7 @@ export function buildSuite(
     name: written.suite,
     location: document.locateValue([]),
     model: written.model ?? written.models?.[0] ?? null,
-    ignoredInRecordings: written.recordings?.ignore ?? [],
+    recordings: { ignore: written.recordings?.ignore ?? [], reuse: written.recordings?.reuse ?? null },
     protocol:
       written.protocol === undefined ? null : { value: written.protocol, source: locateText(document, ['protocol']) },
     concurrency:

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { quoteValue } from '../base/text.ts';
-import { genericHost, hostIds } from '../hosts/find-host.ts';
+import { genericHost } from '../hosts/find-host.ts';
+import { hostIds } from '../model/host-ids.ts';
 import { type ProtocolSetting, protocolSettings } from '../model/protocol.ts';
 import { modelPattern, withIssueCode } from '../model/written-values.ts';
 import { suggestNearest } from './findings.ts';
@@ -62,14 +63,17 @@ export const hostId = z
   .transform((written, context): string => {
     const found = hostIds.find((id) => id === written);
     if (found !== undefined) return found;
-    const near = typeof written === 'string' ? suggestNearest(written, hostIds) : `; write ${hostIds.join(', ')}`;
-    context.addIssue({
-      code: 'custom',
-      message: `${quoteValue(written)} is no known host${near}`,
-      params: { code: 'unknown-host' },
-    });
+    const message =
+      typeof written === 'string'
+        ? explainUnknownHost(written)
+        : `${quoteValue(written)} is no known host; write ${hostIds.join(', ')}`;
+    context.addIssue({ code: 'custom', message, params: { code: 'unknown-host' } });
     return z.NEVER;
   });
+
+export function explainUnknownHost(id: string): string {
+  return `${quoteValue(id)} is no known host${suggestNearest(id, hostIds)}`;
+}
 
 /** The most iterations of one case. */
 const maxRuns = 100;

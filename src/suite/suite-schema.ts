@@ -202,7 +202,13 @@ export const suiteSchema = z.strictObject({
     examples: ['openai/gpt-5-mini'],
   }),
   recordings: z
-    .strictObject({ ignore: z.array(ignorePattern).exactOptional() })
+    .strictObject({
+      ignore: z.array(ignorePattern).exactOptional(),
+      reuse: z.literal('uncalled').exactOptional().meta({
+        description:
+          '`uncalled` also uses a recording where only tools differ that its case never calls. The report names them.',
+      }),
+    })
     .exactOptional()
     .meta({ description: 'The comparison of requests with those that recorded model answers belong to.' }),
   protocol: protocol.exactOptional(),

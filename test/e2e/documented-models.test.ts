@@ -34,16 +34,20 @@ const ignored = 'node_modules\nmcp-eval-report\n';
 
 let provider: ScriptedProvider;
 
-/** A provider that reads the note and repeats it, as each prompt of the page asks. */
+/** A provider that reads the note and repeats it, as each prompt of the page asks. In a host, it takes the host's name of the tool. */
 beforeAll(async () => {
   provider = await openScriptedProvider({
     format: 'anthropic',
     answers: ({ body }) => {
       const last = Array.isArray(body['messages']) ? JSON.stringify(body['messages'].at(-1)) : '';
-      return last.includes('"tool_result"')
+      const names = JSON.stringify(body['tools'] ?? []).matchAll(/"name":"(\w*read_text_file)"/g);
+      const [name] = [...names].map((match) => match[1] ?? '');
+      const isSearching = name === undefined && last.includes('"role":"user"') && !last.includes('"tool_result"');
+      if (isSearching) return { toolCalls: [{ name: 'ToolSearch', arguments: { query: 'read text file' } }] };
+      return last.includes('"tool_result"') && !last.includes('inputSchema')
         ? { text: `The note says: ${/Buy [^.]*\./.exec(last)?.[0]}`, usage: { input: 2805, output: 21 } }
         : {
-            toolCalls: [{ name: 'read_text_file', arguments: { path: 'notes/groceries.md' } }],
+            toolCalls: [{ name: name ?? 'read_text_file', arguments: { path: 'notes/groceries.md' } }],
             usage: { input: 2710, output: 68 },
           };
     },

@@ -45,7 +45,7 @@ describe('readSuite', () => {
         name: 'Everything server',
         location: { file: 'evals/a.evals.yaml', line: 1, column: 1 },
         concurrency: null,
-        ignoredInRecordings: [],
+        recordings: { ignore: [], reuse: null },
         isIndependent: false,
         workspace: null,
         upstream: null,

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { Secret } from '../../base/redaction.ts';
-import { parseHeaderLines } from '../../http/written-headers.ts';
+import { parseHeaderLines } from '../../base/written-headers.ts';
 import { issue, lines, withForm } from './values.ts';
 
 const parsedHeaders = lines.transform((entries, context) => {

@@ -5,8 +5,6 @@ import { type ConcurrencySetting, maxConcurrency } from '../../model/concurrency
 import { protocolSettings } from '../../model/protocol.ts';
 import { parsePassRate } from '../../model/rate.ts';
 import type { RunRange } from '../../model/rounds.ts';
-import { hostIds } from '../../hosts/find-host.ts';
-import { suggestNearest } from '../../suite/findings.ts';
 
 /** What a schema says about the options that it parses. */
 export interface ValueForm {
@@ -46,14 +44,9 @@ const list = (separator: RegExp) => {
 export const lines = list(/\r?\n/);
 export const words = list(/\r?\n|,/);
 
-/** Parses ids of hosts, each once; null for a blank text. */
-export const optionalHosts = withForm(
-  words.transform((ids, context) => {
-    for (const id of ids.filter((each) => !hostIds.includes(each))) {
-      context.addIssue(issue(`${JSON.stringify(id)} is no known host${suggestNearest(id, hostIds)}`));
-    }
-    return ids.length === 0 ? null : [...new Set(ids)];
-  }),
+/** Parses words, each once; null for a blank text. */
+export const optionalWords = withForm(
+  words.transform((entries) => (entries.length === 0 ? null : [...new Set(entries)])),
   { isList: true },
 );
 

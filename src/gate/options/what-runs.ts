@@ -5,7 +5,7 @@ import {
   lines,
   optionalConcurrency,
   optionalDocument,
-  optionalHosts,
+  optionalWords,
   optionalRuns,
   optionalShard,
   optionalText,
@@ -109,7 +109,7 @@ export const whatRunsOptions = {
     commands: ['run', 'plan-runs'],
   }),
   host: defineOption({
-    schema: optionalHosts,
+    schema: optionalWords,
     hint: '<id,…>',
     text: 'The host whose tools, instructions and results models see, such as `codex`. It replaces the one in evals files. With several, separated by commas, each case with a prompt runs with each.',
     commands: ['run', 'plan-runs'],

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { ConfigurationIssue } from '../../base/errors.ts';
 import { isRecord } from '../../base/json.ts';
 import { joinCommand } from '../../server/split-command.ts';
-import { findHeaderProblem } from '../../http/written-headers.ts';
+import { findHeaderProblem } from '../../base/written-headers.ts';
 import { explainIssues } from '../../suite/explain-issues.ts';
 import { suggestNearest } from '../../suite/findings.ts';
 import { type DocumentPath, parseSource, type SourceDocument } from '../../suite/source-document.ts';

@@ -40,6 +40,8 @@ export interface PlannedModelCase {
   recording: Recording | null;
   /** The parts of tool results that may differ from the recording. */
   ignored: readonly string[];
+  /** Which other recordings are used. */
+  reuse: Suite['recordings']['reuse'];
 }
 
 /** The models of a gate that executes its evals itself. */
@@ -101,9 +103,9 @@ export async function planModels(
     const host = purpose === 'judge' ? null : identifyHost(testCase.modelSettings.hosts[0]);
     const path = locateRecording(suite.location.file, { suiteId: suite.id, caseId, model, host });
     const read = mode === 'live' ? null : await recordings.read(path).catch(findings.absorb);
-    const { ignoredInRecordings: ignored } = suite;
+    const { ignore: ignored, reuse } = suite.recordings;
     const slot = { suiteId: suite.id, caseId: testCase.id, model, host, purpose };
-    cases.push({ ...slot, isDecisive, path, recording: read ?? null, ignored });
+    cases.push({ ...slot, isDecisive, path, recording: read ?? null, ignored, reuse });
   };
   findings.addAll(suites.flatMap(findCasesWithoutModel));
   for (const asked of suites.flatMap(listPrompted)) await planCase(asked);

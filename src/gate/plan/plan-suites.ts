@@ -3,6 +3,7 @@ import type { Findings } from '../../base/findings.ts';
 import { appendAll } from '../../base/lists.ts';
 import { formatDuration } from '../../base/time.ts';
 import type { SuiteConcurrency } from '../../model/concurrency.ts';
+import { hostIds } from '../../model/host-ids.ts';
 import type { RunRange } from '../../model/rounds.ts';
 import type { Sourced } from '../../model/source.ts';
 import type { StoredRequirements, SuiteRequirements } from '../../model/policy.ts';
@@ -21,6 +22,7 @@ import type { GateOptions } from '../options/schema.ts';
 import { type CiJob, nameHostedSuite } from './ci-job.ts';
 import { capRuns, findHostedIssues, listHostedNotes, noteCappedRuns } from './hosted-limits.ts';
 import type { LoadedPolicy } from './plan-policy.ts';
+import { explainUnknownHost } from '../../suite/scalar-schemas.ts';
 import { planUpstream, type PlannedUpstream } from './plan-upstream.ts';
 import { planWorkspace, type PlannedWorkspace } from './plan-workspace.ts';
 
@@ -118,6 +120,9 @@ async function planFileSuites(
     const { listChangedRecordings } = await import('./changed-recordings.ts');
     appendAll(policy.notes, await listChangedRecordings(suites, policy.base, cwd));
   }
+  const unknown = (options.host ?? []).filter((id) => !hostIds.some((known) => known === id));
+  for (const id of unknown) findings.add({ input: 'host', code: 'unknown-host', message: explainUnknownHost(id) });
+  if (unknown.length > 0) return [];
   const selection = { cases: options.cases, tags: options.tags, runs: options.runs };
   const expand = (suite: Suite) => {
     const hosted = expandHosts(suite, options.host);

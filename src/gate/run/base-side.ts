@@ -4,7 +4,7 @@ import type { Redactor } from '../../base/redaction.ts';
 import { endSentence } from '../../base/text.ts';
 import type { Clock } from '../../base/time.ts';
 import { outlineSuite } from '../../suite/manifest.ts';
-import { hostIds } from '../../hosts/find-host.ts';
+import { hostIds } from '../../model/host-ids.ts';
 import { expandHosts, expandRevisions } from '../../suite/build.ts';
 import { loadSuites } from '../../suite/load.ts';
 import { nameBaseMarker } from '../../server/environment.ts';

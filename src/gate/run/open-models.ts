@@ -74,7 +74,8 @@ export function openModels(
     if (planned.has(slot)) continue;
     planned.set(slot, found);
     const fingerprinter = createFingerprinter({ redactor, ignore: compileIgnore(found.ignored) });
-    recorded.set(slot, { recording: found.recording, host: found.host, fingerprinter });
+    const { recording, host, reuse } = found;
+    recorded.set(slot, { recording, host, reuse, fingerprinter });
   }
   const findCase = (request: ModelRequest): RecordedCase => {
     const found = recorded.get(nameSlot(request.caseId, request));
@@ -84,8 +85,10 @@ export function openModels(
   const findProviderProblem = (provider: string) =>
     live.findProblem({ model: { provider, name: '' }, apiKeys: new Map() });
   const budgets = new Map<string, ModelBudget>();
+  /** The tools that differ from a recording that is used, by case. */
+  const reused = new Map<string, Set<string>>();
   return {
-    listWarnings: () => live.listWarnings(),
+    listWarnings: () => [...live.listWarnings(), ...describeReuse(reused)],
     open: ({ suiteId, requirements, numbers, compared }) => {
       const side = JSON.stringify([suiteId, compared !== null && !compared.sharesBudgets]);
       const budget = budgets.get(side) ?? createModelBudget(requirements.budgets, plan.pricing);
@@ -99,6 +102,7 @@ export function openModels(
         now: () => clock.now(),
         recorder: compared === null ? recorder : createRecorder({ redactor }),
         repeatsRecordings: compared !== null,
+        onReuse: ({ caseId }, tools) => void reused.set(caseId, new Set([...(reused.get(caseId) ?? []), ...tools])),
       });
       return {
         findProblem: (request) => source.findProblem(request),
@@ -123,6 +127,16 @@ export function openModels(
     },
     [Symbol.asyncDispose]: async () => await live[Symbol.asyncDispose](),
   };
+}
+
+function describeReuse(reused: ReadonlyMap<string, ReadonlySet<string>>): string[] {
+  if (reused.size === 0) return [];
+  const tools = [...new Set([...reused.values()].flatMap((names) => [...names]))].toSorted();
+  const [cases, them] =
+    reused.size === 1 ? ['1 case is', 'it never calls'] : [`${reused.size} cases are`, 'they never call'];
+  return [
+    `The recordings of ${cases} used (\`recordings.reuse\`), although tools differ that ${them}: ${tools.map((name) => `\`${name}\``).join(', ')}.`,
+  ];
 }
 
 /** Names a case of the plan: ids of cases are unique only within their suite. */

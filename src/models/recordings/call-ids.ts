@@ -6,7 +6,7 @@ import type { ModelAnswer, ModelCall } from '../language-model.ts';
  */
 export interface NamedCalls {
   call: ModelCall;
-  nameAnswer<T extends Pick<ModelAnswer, 'content'>>(answer: T): T;
+  nameAnswer: <T extends Pick<ModelAnswer, 'content'>>(answer: T) => T;
 }
 
 /** Some providers want nine letters and digits, and all accept them. */

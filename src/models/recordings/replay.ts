@@ -12,7 +12,8 @@ const dayMs = 24 * 3_600_000;
 
 /** The recorded answer to one call, or the reason why there is none. */
 type ReplayedCall =
-  | { kind: 'fresh'; answer: ModelAnswer; recordedAt: string }
+  /** `otherTools` names the tools that differ from the recorded ones. */
+  | { kind: 'fresh'; answer: ModelAnswer; recordedAt: string; otherTools: readonly string[] }
   | { kind: 'stale' | 'missing'; reason: string };
 
 export interface ReplayOptions {
@@ -21,6 +22,8 @@ export interface ReplayOptions {
   model: ModelName;
   /** The host of the conversation; the gate's own by default. */
   host?: HostIdentity | null;
+  /** `uncalled` also uses a recording where only tools differ that it never calls. */
+  reuse?: 'uncalled' | null;
   iterationNumber: number;
   fingerprinter: Fingerprinter;
   /** Older recordings are stale. */
@@ -39,6 +42,9 @@ export interface Replay {
 export function openReplay({ fingerprinter, ...options }: ReplayOptions): Replay {
   const { recording, iterationNumber } = options;
   const iteration = recording?.iterations.get(iterationNumber);
+  const called = options.reuse === 'uncalled' && recording !== null ? listCalledTools(recording) : null;
+  const mayReuse = (tools: readonly string[]) =>
+    called !== null && tools.length > 0 && tools.every((name) => !called.has(name));
   let turn = 0;
   let failure = findObstacle(options);
   const readNext = (call: SentCall): ReplayedCall => {
@@ -47,10 +53,12 @@ export function openReplay({ fingerprinter, ...options }: ReplayOptions): Replay
       return { kind: 'missing', reason: `There is no recording of call ${turn + 1} of iteration ${iterationNumber}.` };
     }
     const then = fingerprinter.readStored(recorded.sent);
-    if (isSameCall(then, call)) {
+    const otherTools = listOtherTools(then, call);
+    const hasSameTools = isSameList(then.tools, call.tools) || mayReuse(otherTools);
+    if (hasSameTools && isSameBesidesTools(then, call)) {
       turn += 1;
       const answer = { ...recorded.answer, content: [...recorded.answer.content], isReplayed: true };
-      return { kind: 'fresh', answer, recordedAt: iteration.recordedAt };
+      return { kind: 'fresh', answer, recordedAt: iteration.recordedAt, otherTools };
     }
     const what = `The recording of call ${turn + 1} of iteration ${iterationNumber} is stale.`;
     return { kind: 'stale', reason: listDifferences(what, explainDifferences(then, call)) };
@@ -121,11 +129,23 @@ function formatDays(durationMs: number): string {
   return `${days} ${days === 1 ? 'day' : 'days'}`;
 }
 
-function isSameCall(recorded: SentCall, now: SentCall): boolean {
-  return (
-    recorded.parameters === now.parameters &&
-    isSameList(recorded.tools, now.tools) &&
-    isSameList(recorded.messages, now.messages)
+function isSameBesidesTools(recorded: SentCall, now: SentCall): boolean {
+  return recorded.parameters === now.parameters && isSameList(recorded.messages, now.messages);
+}
+
+/** Names the tools that only one of two calls offers, or that they offer differently. */
+function listOtherTools(recorded: SentCall, now: SentCall): string[] {
+  if (isSameList(recorded.tools, now.tools)) return [];
+  const list = ({ stored, tools }: SentCall) => new Map(stored.tools.map(({ name }, index) => [name, tools[index]]));
+  const [before, after] = [list(recorded), list(now)];
+  return [...new Set([...before.keys(), ...after.keys()])].filter((name) => before.get(name) !== after.get(name));
+}
+
+/** Names the tools that a model calls in any iteration of a recording. */
+function listCalledTools({ iterations }: Recording): Set<string> {
+  const answers = [...iterations.values()].flatMap(({ calls }) => calls.map(({ answer }) => answer));
+  return new Set(
+    answers.flatMap(({ content }) => content.flatMap((part) => (part.type === 'tool-call' ? [part.toolName] : []))),
   );
 }
 

@@ -24,6 +24,8 @@ export interface RecordedCase {
   recording: Recording | null;
   /** The host of the case; the gate's own by default. */
   host?: HostIdentity | null;
+  /** `uncalled` also uses a recording where only tools differ that the case never calls. */
+  reuse?: 'uncalled' | null;
   /** Shared by all iterations of a case, because it caches what it read. */
   fingerprinter: Fingerprinter;
 }
@@ -42,6 +44,8 @@ export interface RecordedSourceOptions {
   recorder: Recorder;
   /** True if iterations beyond the recorded ones reuse the recorded answers in turn. */
   repeatsRecordings?: boolean;
+  /** Is called for each answer of a recording whose tools differ, with the names of those. */
+  onReuse?: (request: ModelRequest, tools: readonly string[]) => void;
 }
 
 const recordHints = {
@@ -62,7 +66,7 @@ export function createRecordedSource(options: RecordedSourceOptions): ModelSourc
     openSession: async (request) => {
       const { model } = request;
       const { provider } = model;
-      const { recording, host = null, fingerprinter } = findCase(request);
+      const { recording, host = null, reuse = null, fingerprinter } = findCase(request);
       const iterationNumber = repeatsRecordings
         ? findRecorded(recording, request.iterationNumber)
         : request.iterationNumber;
@@ -76,6 +80,7 @@ export function createRecordedSource(options: RecordedSourceOptions): ModelSourc
               recording,
               model,
               host,
+              reuse,
               iterationNumber,
               fingerprinter,
               maximumAgeMs: maximumAgeMs(),
@@ -85,6 +90,7 @@ export function createRecordedSource(options: RecordedSourceOptions): ModelSourc
         live: mayCall ? live : null,
         problem,
         iteration: recorder.begin(request),
+        onReuse: (tools) => options.onReuse?.(request, tools),
         now,
       });
     },
@@ -106,6 +112,7 @@ interface SessionParts {
   /** The reason why `live` is null, unless the mode excludes it. */
   problem: string | null;
   iteration: IterationRecorder;
+  onReuse: (tools: readonly string[]) => void;
   now: () => number;
 }
 
@@ -118,6 +125,7 @@ function createRecordedSession({
   replay,
   problem,
   iteration,
+  onReuse,
   now,
 }: SessionParts): ModelSession {
   const report: ReplayReport = { replayed: 0, live: 0, stale: null };
@@ -134,6 +142,7 @@ function createRecordedSession({
       const replayed = replay?.read(sent);
       if (replayed?.kind === 'fresh') {
         report.replayed += 1;
+        if (replayed.otherTools.length > 0) onReuse(replayed.otherTools);
         iteration.add(sent.stored, nameAnswer(replayed.answer), replayed.recordedAt);
         if (replayed.answer.finishReason.unified !== 'content-filter') return mask.show(replayed.answer);
         throw new FilteredError(request.model, mask.show(replayed.answer));

@@ -179,6 +179,8 @@ export interface SourceSetup {
   redactor?: Redactor;
   maximumAgeMs?: number;
   nowMs?: number;
+  reuse?: 'uncalled' | null;
+  onReuse?: (request: ModelRequest, tools: readonly string[]) => void;
 }
 
 export function createSource(setup: SourceSetup): { source: ModelSource; recorder: Recorder } {
@@ -187,12 +189,13 @@ export function createSource(setup: SourceSetup): { source: ModelSource; recorde
   const fingerprinter = createFingerprinter({ redactor, ignore: compileIgnore(setup.ignore ?? []) });
   const source = createRecordedSource({
     mode: setup.mode,
-    findCase: () => ({ recording: setup.recording ?? null, fingerprinter }),
+    findCase: () => ({ recording: setup.recording ?? null, reuse: setup.reuse ?? null, fingerprinter }),
     live: setup.live ?? null,
     findProviderProblem: () => (setup.hasKey === true ? null : noKey),
     maximumAgeMs: () => setup.maximumAgeMs ?? 30 * day,
     now: () => setup.nowMs ?? recordedOn,
     recorder,
+    ...(setup.onReuse !== undefined && { onReuse: setup.onReuse }),
   });
   return { source, recorder };
 }

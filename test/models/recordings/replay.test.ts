@@ -58,6 +58,49 @@ describe('a replay', () => {
     expect(report).toEqual({ replayed: 4, live: 0, stale: null });
   });
 
+  it('is used with `reuse: uncalled` where only tools differ that it never calls, and names those', async () => {
+    const recording = await record(createScenario());
+    const changedList = { ...listNotes!, description: 'Lists every note.' };
+    const added = { ...listNotes!, name: 'delete_note' };
+    const tools = {
+      uncalled: [readNote!, changedList],
+      removed: [readNote!],
+      added: [readNote!, listNotes!, added],
+      called: [{ ...readNote!, description: 'Shows a note.' }, listNotes!],
+      order: [listNotes!, readNote!],
+    };
+    const found: Record<string, unknown> = {};
+    for (const [name, list] of Object.entries(tools)) {
+      const scenario = createScenario({ tools: list });
+      const outcomes: unknown[] = [];
+      for (const reuse of ['uncalled', null] as const) {
+        const reused: string[] = [];
+        const { source } = createSource({
+          recording,
+          mode: 'replay',
+          reuse,
+          onReuse: (_, names) => reused.push(...names),
+        });
+        const session = await source.openSession(createRequest(scenario.model));
+        const asked = converse(session, scenario);
+        outcomes.push(
+          await asked.then(
+            () => [...new Set(reused)],
+            ({ kind }: ModelError) => kind,
+          ),
+        );
+      }
+      found[name] = outcomes;
+    }
+    expect(found).toEqual({
+      uncalled: [['list_notes'], 'stale'],
+      removed: [['list_notes'], 'stale'],
+      added: [['delete_note'], 'stale'],
+      called: ['stale', 'stale'],
+      order: ['stale', 'stale'],
+    });
+  });
+
   it('says that the system prompt changed', async () => {
     expect(await explain({ system: 'You help people lose their notes.' })).toMatchInlineSnapshot(
       `"The recording of call 1 of iteration 1 is stale. The system prompt changed: recorded "You help people find their notes.", now "You help people lose their notes.""`,

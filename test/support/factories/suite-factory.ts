@@ -58,7 +58,7 @@ export function createSuite(cases: SuiteCase[] = [createSuiteCase()]): Suite {
     name: 'Math server',
     location: { ...location, line: 1 },
     model: null,
-    ignoredInRecordings: [],
+    recordings: { ignore: [], reuse: null },
     protocol: null,
     concurrency: null,
     isIndependent: false,

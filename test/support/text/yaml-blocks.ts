@@ -39,6 +39,7 @@ export function judgeBlockKind(text: string): BlockKind {
     'surface',
     'explore',
     'behaviour',
+    'hosts',
     'minimumCoverage',
   ].some((key) => hasKey(value, key))
     ? 'policy'
