@@ -1,4 +1,15 @@
-import { isCollection, isMap, isScalar, isSeq, LineCounter, parseDocument, stringify } from 'yaml';
+import {
+  Document,
+  isCollection,
+  isMap,
+  isScalar,
+  isSeq,
+  LineCounter,
+  parseDocument,
+  Scalar,
+  stringify,
+  visit,
+} from 'yaml';
 import { isRecord, type JsonObject, tryParseJson } from '../base/json.ts';
 
 /** A case as a file writes it. It may be commented out. */
@@ -13,13 +24,24 @@ export interface AddedCase {
 export function renderCases(cases: readonly AddedCase[], indent: string): string {
   return cases
     .map(({ content, comments, isCommentedOut }) => {
-      const lines = stringify([content], { lineWidth: 0, aliasDuplicateObjects: false }).trimEnd().split('\n');
+      const lines = printItem(content).trimEnd().split('\n');
       const mark = isCommentedOut ? '# ' : '';
       return [...comments.map((comment) => `# ${comment}`), ...lines.map((line) => `${mark}${line}`)]
         .map((line) => `${indent}${line}`.trimEnd())
         .join('\n');
     })
     .join('\n\n');
+}
+
+/** Prints an item of a list. A text with white space at the end of a line is quoted, because editors and the caller remove that. */
+function printItem(content: JsonObject): string {
+  const document = new Document([content], { aliasDuplicateObjects: false });
+  visit(document, {
+    Scalar: (_key, node) => {
+      if (typeof node.value === 'string' && /[ \t](?:\n|$)|\n\n$/.test(node.value)) node.type = Scalar.QUOTE_DOUBLE;
+    },
+  });
+  return document.toString({ lineWidth: 0, doubleQuotedMinMultiLineLength: Number.MAX_SAFE_INTEGER });
 }
 
 /** Prints a new evals file. */

@@ -21,8 +21,19 @@ function session(steps: readonly ObservedStep[], adds: readonly string[]): Explo
   return { id: 1, phase: 'chains', steps, adds, volatile: [], needsFiles: false };
 }
 
+/** A call that the server answers when the user has opened a URL. */
+function callForUrl(tool: string): ObservedStep {
+  const { observation, ...step } = call(tool, '', { id: 1 });
+  const outcome = { kind: 'error', code: -32_042, message: 'Open the page of the account first' } as const;
+  return { ...step, observation: { ...observation, outcome } };
+}
+
 /** Drafts the cases of a server with the tools of these sessions, and reads them as the gate does. */
-function draft(sessions: readonly ExploredSession[], harmless: readonly string[] = []) {
+function draft(
+  sessions: readonly ExploredSession[],
+  harmless: readonly string[] = [],
+  more: Pick<Exploration, 'hidden'> = {},
+) {
   const steps = sessions.flatMap((each) => each.steps);
   const tools = [...new Set(steps.flatMap(({ request }) => ('tool' in request ? [request.tool] : [])))];
   const counted = { reached: tools.length, of: tools.length };
@@ -32,6 +43,7 @@ function draft(sessions: readonly ExploredSession[], harmless: readonly string[]
     server: { name: 'drafted', version: '1', protocolVersion: '2025-11-25' },
     sandbox: 'confined',
     isCutByTime: false,
+    ...more,
     requests: { sent: 1, budget: 400 },
     coverage: {
       tools: counted,
@@ -54,6 +66,7 @@ function draft(sessions: readonly ExploredSession[], harmless: readonly string[]
   expect(findings).toEqual([]);
   return (suite?.cases ?? []).map((drafted) => ({
     title: drafted.title,
+    client: drafted.client,
     calls: drafted.steps.flatMap(({ step }) => (step.kind === 'toolCall' ? [step.toolName] : [])),
     checks: drafted.steps.flatMap(({ step }) => (step.kind === 'assert' ? [step.assertion] : [])),
   }));
@@ -109,6 +122,17 @@ describe('draftEvals', () => {
   it('asserts the type of a resource that has no text', () => {
     const image = read('image://logo', { blob: 'AAAA', mimeType: 'image/png' });
     expect(draft([image])[0]?.checks).toMatchObject([{ type: 'resourceMimeType', mimeType: 'image/png' }]);
+  });
+
+  it('declines the URL that a refused call wants opened, as the exploration did, if the client offers that', () => {
+    const refused = session([callForUrl('sync')], ['error sync']);
+    const [offering] = draft([refused], [], { hidden: ['sync'] });
+    expect(offering).toMatchObject({
+      checks: [{ type: 'toolError', error: { code: -32_042 } }],
+    });
+    const [plain] = draft([refused]);
+    expect(plain).toMatchObject({ checks: [{ type: 'toolError', error: { code: -32_042 } }] });
+    expect([offering, plain].map((each) => JSON.stringify(each?.client).includes('decline'))).toEqual([true, false]);
   });
 
   it('quotes the words of a refusal, not the frame and the colours around them', () => {

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { parse } from 'yaml';
 import { type AddedCase, addCases, readSubjects, renderEvals } from '../../src/suite/add-cases.ts';
 import { readSuite } from '../../src/suite/read.ts';
 
@@ -27,6 +28,25 @@ const printed = `- id: new
 const indented = (text: string, indent: string) => text.replaceAll(/^(?=.)/gm, indent);
 
 describe('added cases', () => {
+  it.each(['A line: \n{\n  "a": 1\n}', 'tab\t\nend', 'two\n\nparts', 'ends\n', 'ends twice\n\n', ' both ', 'plain'])(
+    'keep every character of the text %j',
+    (text) => {
+      const check = { assert: { toolResultEquals: text } };
+      const content = { id: 'new', title: 'Is new', steps: [{ toolCall: 'new' }, check, check] };
+      const file = renderEvals({
+        comments: [],
+        suite: 'A',
+        cases: [
+          { ...added, content },
+          { ...added, content: { ...content, id: 'other' } },
+        ],
+      });
+      expect(file).not.toMatch(/[ \t]$/m);
+      const written: unknown = parse(file);
+      expect(written).toMatchObject({ cases: [{ steps: content.steps }, { steps: content.steps }] });
+    },
+  );
+
   it.each([
     ['behind the last one', 'suite: A\ncases:\n  - title: One\n    steps: [ping]\n', '  ', ''],
     ['behind a file without a last line break', 'suite: A\ncases:\n  - title: One\n    steps: [ping]', '  ', ''],

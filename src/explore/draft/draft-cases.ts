@@ -11,6 +11,7 @@ import {
   isAnswered,
   isRefused,
   nameRequest,
+  type Observation,
 } from '../exploration.ts';
 import { isValidationMessage } from '../findings/validation-messages.ts';
 import { readOutcomeText } from '../stability/texts.ts';
@@ -193,10 +194,21 @@ function draftClient(
   if (names.length === 0) return null;
   const roots = hasWorkspace ? ['file://{{workspace}}'] : [];
   const list = (name: Ability) =>
-    asked.flatMap((each) =>
-      each.ability === name && 'answer' in each ? [mapTexts<unknown>(each.answer, escapeText)] : [],
-    );
+    steps.flatMap(({ observation }) => [
+      ...(observation.asked ?? []).flatMap((each) =>
+        each.ability === name && 'answer' in each ? [mapTexts<unknown>(each.answer, escapeText)] : [],
+      ),
+      // A user who opens the URL would make the client repeat the call, which the explorer did not.
+      ...(name === 'elicitation' && wantsUrl(observation) ? ['decline'] : []),
+    ]);
   return Object.fromEntries(names.map((name) => [name, name === 'roots' ? roots : list(name)]));
+}
+
+/** The code of an error that asks the user to open URLs first. */
+const urlElicitationRequired = -32_042;
+
+function wantsUrl({ outcome }: Observation): boolean {
+  return outcome.kind === 'error' && outcome.code === urlElicitationRequired;
 }
 
 /** Drafts the steps with their checks: those of the last request, and of each request that another one repeats. */
