@@ -14,7 +14,7 @@ export function findHeaderProblem(name: string, value: string): string | null {
 }
 
 /**
- * Parses headers, each as `Name: value`. Names are in lower case. A problem completes a sentence about the line with this number; it never
+ * Parses headers, each as `Name: value`; blank lines are skipped. Names are in lower case. A problem completes a sentence about the line with this number; it never
  * quotes the line, which may be the secret.
  */
 export function parseHeaderLines(lines: readonly string[]): {
@@ -24,6 +24,7 @@ export function parseHeaderLines(lines: readonly string[]): {
   const values = new Map<string, string>();
   const problems: Array<{ line: number; problem: string }> = [];
   for (const [index, entry] of lines.entries()) {
+    if (entry.trim() === '') continue;
     const colon = entry.indexOf(':');
     const name = entry.slice(0, Math.max(colon, 0)).trim().toLowerCase();
     const value = entry.slice(colon + 1).trim();

@@ -200,8 +200,7 @@ type HeaderProblem = ReturnType<typeof parseHeaderLines>['problems'][number];
 
 /** Reads headers, one `Name: value` per line. */
 function readHeaders(text = ''): { headers: ReadonlyMap<string, Secret>; problem: HeaderProblem | null } {
-  const lines = text.split(/\r?\n/).filter((line) => line.trim() !== '');
-  const { values, problems } = parseHeaderLines(lines);
+  const { values, problems } = parseHeaderLines(text.split(/\r?\n/));
   const [first] = problems;
   return {
     headers: new Map([...values].map(([name, value]) => [name, new Secret(value)])),

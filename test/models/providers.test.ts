@@ -104,6 +104,7 @@ describe('a provider', () => {
 
   it.each([
     ['secret', 'Line 1 of OPENAI_HEADERS is not Name: value.'],
+    ['a: 1\n\nb c: 2', 'Line 3 of OPENAI_HEADERS is not Name: value.'],
     ['a: 1\nb c: 2', 'Line 2 of OPENAI_HEADERS is not Name: value.'],
     ['a: 1\nA: 2', 'Line 2 of OPENAI_HEADERS has a header that an earlier line has.'],
     ['a: \u0001', 'Line 1 of OPENAI_HEADERS has no value, or one with characters that no header can have.'],

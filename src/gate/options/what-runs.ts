@@ -1,4 +1,4 @@
-import { openGroup } from './define-option.ts';
+import { openGroup, type OptionRule } from './define-option.ts';
 import {
   choice,
   flag,
@@ -13,6 +13,23 @@ import {
 } from './values.ts';
 
 const defineOption = openGroup('What runs');
+
+/** The rules of an option for evals files that the gate runs itself. `reason` says what a hosted service does instead. */
+const excludeServices = (code: string, reason: string): OptionRule[] => [
+  {
+    excludes: ['suite'],
+    commands: ['run'],
+    code,
+    message: 'applies to evals files; a `suite` of the service runs as it stands. Remove it',
+  },
+  {
+    needs: ['service: embedded'],
+    unless: ['suite'],
+    commands: ['run'],
+    code: 'needs-embedded-service',
+    message: `applies to the embedded service; the service {service} ${reason}. Remove it, or use \`service: embedded\``,
+  },
+];
 
 /** What a command that only reads reports cannot have. */
 const ofRuns = [
@@ -113,22 +130,7 @@ export const whatRunsOptions = {
     hint: '<id,…>',
     text: 'The host whose tools, instructions and results models see, such as `codex`. It replaces the one in evals files. With several, separated by commas, each case with a prompt runs with each.',
     commands: ['run', 'plan-runs'],
-    rules: [
-      {
-        excludes: ['suite'],
-        commands: ['run'],
-        code: 'suite-and-host',
-        message: 'applies to evals files; a `suite` of the service runs as it stands. Remove it',
-      },
-      {
-        needs: ['service: embedded'],
-        unless: ['suite'],
-        commands: ['run'],
-        code: 'needs-embedded-service',
-        message:
-          'applies to the embedded service; the service {service} shows models what it shows them. Remove it, or use `service: embedded`',
-      },
-    ],
+    rules: excludeServices('suite-and-host', 'shows models what it shows them'),
   }),
   workspace: defineOption({
     schema: optionalText,
@@ -143,20 +145,7 @@ export const whatRunsOptions = {
         code: 'workspace-and-url',
         message: 'is for a server that this command starts, and `server-url` names a running one; remove one of them',
       },
-      {
-        excludes: ['suite'],
-        commands: ['run'],
-        code: 'suite-and-workspace',
-        message: 'applies to evals files; a `suite` of the service runs as it stands. Remove it',
-      },
-      {
-        needs: ['service: embedded'],
-        unless: ['suite'],
-        commands: ['run'],
-        code: 'needs-embedded-service',
-        message:
-          'applies to the embedded service; the service {service} starts no process for an iteration. Remove it, or use `service: embedded`',
-      },
+      ...excludeServices('suite-and-workspace', 'starts no process for an iteration'),
     ],
   }),
   concurrency: defineOption({

@@ -47,7 +47,7 @@ const headerSchema = z.strictObject({
   host: hostIdentitySchema.exactOptional(),
 });
 
-const olderHeaderSchema = z.object({ format: z.literal([1, 2]), provider: z.string(), model: z.string() });
+const olderHeaderSchema = z.object({ format: z.literal([1, 2]) });
 
 const callLineSchema = z.strictObject({
   iteration: z.int().min(1),
@@ -65,9 +65,9 @@ const lastLineSchema = z.strictObject({
   package: z.strictObject({ name: z.string(), version: z.string() }),
   /** The lists of tools that calls were offered. */
   tools: z.array(fingerprintSchema),
-  /** In the order of the lines. */
   iterations: z.array(
     z.strictObject({
+      iteration: z.int().min(1),
       recordedAt: z.iso.datetime().exactOptional(),
       calls: z.array(z.strictObject({ tools: z.int().min(0).exactOptional(), usage: recordedUsageSchema })),
     }),
@@ -132,7 +132,8 @@ export function printRecording({
     if (!lists.includes(id)) lists.push(id);
     return lists.indexOf(id);
   };
-  const made = ordered.map(([, { recordedAt, calls }]) => ({
+  const made = ordered.map(([iteration, { recordedAt, calls }]) => ({
+    iteration,
     ...(recordedAt !== newest && { recordedAt }),
     calls: calls.map(({ sent, answer: { usage } }) => {
       const index = findList(sent.tools);
@@ -206,33 +207,31 @@ export function parseRecording(text: string, file: string, lists: ToolLists): Re
   };
   const lines = text.split('\n');
   if (lines.at(-1) === '') lines.pop();
-  if (conflictMark.test(text)) return createUnusable('It has the marks of a merge conflict.', findHeader(lines));
+  if (conflictMark.test(text)) return createUnusable('It has the marks of a merge conflict.');
   const first = tryParseJson(lines[0] ?? '');
-  const older = olderHeaderSchema.safeParse(first);
-  if (older.success) {
-    return createUnusable('It has a format of an older version of mcp-eval-ci.', older.data);
+  if (olderHeaderSchema.safeParse(first).success) {
+    return createUnusable('It has a format of an older version of mcp-eval-ci.');
   }
   const header = parseLine(headerSchema, first, 1);
   if (lines.length < 2) throw damaged('its last line is missing', 1);
   const last = parseLine(lastLineSchema, tryParseJson(lines.at(-1) ?? ''), lines.length);
-  const missing = last.tools.some((id) => !lists.has(id));
-  if (missing) return createUnusable('`tools.jsonl` in its directory lacks the tools that it names.', header);
+  if (last.tools.some((id) => !lists.has(id))) {
+    return createUnusable('`tools.jsonl` in its directory lacks the tools that it names.');
+  }
   const written = lines.slice(1, -1).map((each, index) => {
     const line = index + 2;
     return { ...parseLine(callLineSchema, tryParseJson(each), line), line };
   });
+  const madeBy = new Map(last.iterations.map((each) => [each.iteration, each]));
   const iterations = new Map<number, { recordedAt: string; calls: RecordedCall[] }>();
   for (const { iteration: number, turn, sent, answer, line } of written) {
-    const made = last.iterations[iterations.has(number) ? iterations.size - 1 : iterations.size];
+    const made = madeBy.get(number);
     const call = made?.calls[turn];
     const tools = lists.get(last.tools[call?.tools ?? 0] ?? '');
     if (made === undefined || call === undefined || tools === undefined) {
       throw damaged('the last line has nothing about this call', line);
     }
     const iteration = iterations.get(number) ?? { recordedAt: made.recordedAt ?? last.recordedAt, calls: [] };
-    if (iterations.has(number) && [...iterations.keys()].at(-1) !== number) {
-      throw damaged(`the calls of iteration ${number} stand apart`, line);
-    }
     iterations.set(number, iteration);
     if (turn !== iteration.calls.length) {
       const expected = `turn ${iteration.calls.length} of iteration ${number}`;
@@ -252,21 +251,12 @@ export function parseRecording(text: string, file: string, lists: ToolLists): Re
       answer: { ...answer, usage: call.usage },
     });
   }
-  return { problem: null, ...readHeader(header), package: last.package, iterations };
+  const { provider, model: name, host = null } = header;
+  return { problem: null, model: { provider, name }, host, package: last.package, iterations };
 }
 
-type Header = Pick<z.infer<typeof headerSchema>, 'provider' | 'model' | 'host'>;
-
-function readHeader({ provider, model, host }: Header): Pick<Recording, 'model' | 'host'> {
-  return { model: { provider, name: model }, host: host ?? null };
-}
-
-/** Finds the header of a file with a merge conflict, which both sides have. */
-function findHeader(lines: readonly string[]): Header {
-  const parsed = headerSchema.safeParse(tryParseJson(lines.find((line) => line.startsWith('{')) ?? ''));
-  return parsed.success ? parsed.data : { provider: '', model: '' };
-}
-
-function createUnusable(problem: string, header: Header): Recording {
-  return { problem, ...readHeader(header), package: { name: '', version: '' }, iterations: new Map() };
+/** Nothing of the file is used, not even its model. */
+function createUnusable(problem: string): Recording {
+  const none = { name: '', version: '' };
+  return { problem, model: { provider: '', name: '' }, host: null, package: none, iterations: new Map() };
 }
