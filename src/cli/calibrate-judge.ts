@@ -19,6 +19,7 @@ import { readProviders } from '../models/providers.ts';
 import { openRecordings, writeRecording } from '../models/recordings/files.ts';
 import { createFingerprinter } from '../models/recordings/fingerprint.ts';
 import { compileIgnore } from '../models/recordings/ignore.ts';
+import { findUsable } from '../models/recordings/format.ts';
 import { createRecorder, mergeRecording } from '../models/recordings/recorded-answer.ts';
 import { createRecordedSource, type RecordingsMode } from '../models/recordings/source.ts';
 import { type Labels, readLabels } from '../suite/read-labels.ts';
@@ -118,6 +119,7 @@ async function askJudge(
   await using live = createProviderSource({ providers, proxy, clock, random: Math.random, logger, redactor });
   const recorder = createRecorder({ redactor });
   const earlier = mode === 'auto' || mode === 'replay' ? await openRecordings(cwd).read(path) : null;
+  const usable = findUsable(earlier);
   const fingerprinter = createFingerprinter({ redactor, ignore: compileIgnore([]) });
   const source = createRecordedSource({
     mode,
@@ -132,8 +134,8 @@ async function askJudge(
   const collected = recorder.list().find(({ caseId }) => caseId === calibratedCase);
   const recording =
     collected === undefined
-      ? earlier
-      : mergeRecording(earlier, collected, await describePackage(providers.find(model.provider).format));
+      ? usable
+      : mergeRecording(usable, collected, await describePackage(providers.find(model.provider).format));
   if (collected !== undefined && recording !== null && mode !== 'live') {
     await writeRecording({ path: resolve(cwd, path), root: findOutputRoot(path, cwd) }, recording, redactor);
   }

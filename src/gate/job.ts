@@ -109,8 +109,9 @@ export async function runJob(options: GateOptions, context: JobContext, sinks: J
   const { cwd, environment, clock, logger, redactor } = context;
   const { supervision, renderFallback, saveRemoteResources, onProgress, watchEvidence } = sinks;
   const startedAt = new Date(clock.now());
-  const { updatesSnapshots = false, recordsUpstream = false } = sinks;
-  const plan = await planGate(options, { cwd, environment, nowMs: clock.now(), updatesSnapshots, recordsUpstream });
+  const { updatesSnapshots = false, isRecording = false, recordsUpstream = false } = sinks;
+  const nowMs = clock.now();
+  const plan = await planGate(options, { cwd, environment, nowMs, updatesSnapshots, isRecording, recordsUpstream });
   const signal = context.openSignal();
   sinks.onPlanned?.();
   await loadChunks(plan);
@@ -156,7 +157,7 @@ export async function runPlan(plan: GatePlan, context: GateContext, sinks: Repor
 async function publishGate(
   plan: GatePlan,
   context: GateContext,
-  sinks: ReportSinks & GateHooks & Pick<JobSinks, 'isRecording' | 'recordsUpstream'>,
+  sinks: ReportSinks & GateHooks & Pick<JobSinks, 'recordsUpstream'>,
 ): Promise<JobResult> {
   const { clock, logger, redactor, signal } = context;
   const { summaryPath = null } = sinks;
@@ -168,7 +169,7 @@ async function publishGate(
   let isComplete = true;
   if (plan.models !== null) {
     const { isFullyRecorded, publishRecordings } = await import('./publish/publish-recordings.ts');
-    const isInPlace = sinks.isRecording === true || plan.models.mode === 'record';
+    const { isInPlace } = plan.models;
     await publishRecordings(result.recordings, plan, { isInPlace, logger, redactor });
     isComplete = isFullyRecorded(report, plan.models);
   }

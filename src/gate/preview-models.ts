@@ -9,6 +9,7 @@ import type { SurfaceFile } from '../model/surface.ts';
 import { describeToolChanges } from '../models/provider-tools.ts';
 import type { PlannedModelCase, PlannedModels } from './plan/plan-models.ts';
 import type { FileSuite } from './plan/plan-suites.ts';
+import { findUsable } from '../models/recordings/format.ts';
 
 /** The gate asks a judge for two more opinions if its first opinion is a fail. */
 const opinionsPerJudge = 3;
@@ -114,13 +115,14 @@ function countRecorded(
   cases: readonly PlannedModelCase[],
   { byId, oldestMs }: { byId: ReadonlyMap<string, SuiteCase>; oldestMs: number },
 ): { all: number; recorded: number; old: number } {
-  const dates = cases.flatMap(({ caseId, recording, host }) =>
-    Array.from({ length: byId.get(caseId)?.runs ?? 0 }, (_, index) => {
-      const isUsable = isSameHost(recording?.host, host);
-      const iteration = isUsable ? recording?.iterations.get(index + 1) : undefined;
+  const dates = cases.flatMap(({ caseId, recording: read, host }) => {
+    const recording = findUsable(read);
+    const iterations = isSameHost(recording?.host, host) ? recording?.iterations : undefined;
+    return Array.from({ length: byId.get(caseId)?.runs ?? 0 }, (_, index) => {
+      const iteration = iterations?.get(index + 1);
       return iteration === undefined ? null : Date.parse(iteration.recordedAt);
-    }),
-  );
+    });
+  });
   const recorded = dates.filter((date) => date !== null);
   return { all: dates.length, recorded: recorded.length, old: recorded.filter((date) => date < oldestMs).length };
 }

@@ -51,18 +51,6 @@ export interface ModelSession {
    * @throws the signal's reason once it aborts
    */
   answer(call: ModelCall, options: AnswerOptions): Promise<ModelAnswer>;
-  /** Reports the sources of the answers so far. Only sessions that may replay have it. */
-  report?(): ReplayReport;
-}
-
-/** The number of answers of an iteration by source. */
-export interface ReplayReport {
-  /** Answers read from a recording. */
-  replayed: number;
-  /** Answers of the provider. */
-  live: number;
-  /** The reason why the recording was not used, or not to its end; null if it was used or none was to be read. */
-  stale: string | null;
 }
 
 /** Finish reasons of Mistral and of proxies for answers that are cut at a limit. The packages do not know them. */

@@ -8,7 +8,7 @@ import { testProviderKey } from '../support/models/model-source.ts';
 import { openScriptedProvider, type ScriptedProvider } from '../support/models/scripted-provider.ts';
 import { commandPath } from '../support/process/bundled-command.ts';
 import { listChildVariables } from '../support/process/child-environment.ts';
-import { createPullRequestEvent } from '../support/runner/events.ts';
+import { createPullRequestEvent, createPullRequestTargetEvent } from '../support/runner/events.ts';
 import {
   readExampleInputs,
   readExampleJob,
@@ -236,5 +236,79 @@ describe('record-nightly.yml', () => {
     // After the merge, there is nothing to propose.
     const merged = await proposeRecordings(directory, { name: 'merged', open: 0 });
     expect(merged).toEqual({ printed: 'Every recording fits.\n', asked: '' });
+  });
+});
+
+describe('record-fork.yml', () => {
+  const record = readExampleJob('record-fork.yml', 'record');
+  const answer = readExampleScript(readExampleJob('record-fork.yml', 'answer'), 'gh pr comment');
+  const question = 'What must I buy?';
+
+  it('records what no longer fits with the key, and then the gate of the fork replays it', async () => {
+    const evals = files.get('evals/notes.evals.yaml') ?? '';
+    await using workspace = await createWorkspace({
+      '.gitignore': ignored,
+      'notes/groceries.md': files.get('notes/groceries.md') ?? '',
+      'evals/notes.evals.yaml': evals,
+      'evals/policy.yaml': 'budgets: { modelCalls: 20 }\n',
+      'build/index.js': `process.argv.push('.');\nimport(${JSON.stringify(filesystemServerPath)});\n`,
+    });
+    const [printed = ''] = await typeCommands(workspace, [
+      'git init --quiet --initial-branch main . && git add . && git commit --quiet -m First && git rev-parse HEAD',
+      'true',
+    ]);
+    const baseCommit = printed.trim();
+    await workspace.write('evals/notes.evals.yaml', evals.replace('What should I buy?', question));
+    const env = { ANTHROPIC_BASE_URL: provider.baseUrl };
+    const replay = async () =>
+      await runActionInTest({
+        workspace: workspace.path,
+        inputs: { ...plainServer, ...readExampleInputs(readExampleJob('model-evals.yml', 'evals'), {}) },
+        event: createPullRequestEvent({ isFork: true }),
+        env,
+      });
+    expect(await replay()).toMatchObject({ exitCode: 3, outputs: { verdict: 'inconclusive' } });
+
+    // The sandbox and the setting of the machine that it needs are tested with two-jobs.yml.
+    const {
+      sandbox,
+      'enable-sandbox': isEnabled,
+      'sandbox-network': network,
+      ...inputs
+    } = readExampleInputs(record, {});
+    expect([sandbox, isEnabled, network]).toEqual(['required', 'true', 'off']);
+    const recorded = await runAction({
+      workspace: workspace.path,
+      inputs: { ...plainServer, ...inputs },
+      event: createPullRequestTargetEvent({ isFork: true, baseCommit }),
+      env: { ...env, ANTHROPIC_API_KEY: testProviderKey },
+      secrets: [testProviderKey],
+    });
+    expect(recorded).toMatchObject({ exitCode: 0, problems: [], leftovers: [] });
+
+    // Takes the directory of the artifact to where the answer of the workflow says.
+    const kept = record.steps.find(({ with: given }) => given?.['name'] === 'eval-recordings')?.with?.['path'] ?? '';
+    expect(answer).toContain('--dir evals/recordings');
+    await cp(join(workspace.path, kept), join(workspace.path, 'evals/recordings'), { recursive: true });
+    expect(await replay()).toMatchObject({ exitCode: 0, outputs: { verdict: 'passed' } });
+  });
+
+  it.each([
+    ['123', 'gh run download 9 --repo o/r --name eval-recordings --dir evals/recordings'],
+    ['', 'Every recording fits commit abc'],
+  ])('answers with the command, or that nothing was recorded (%j)', async (artifact, expected) => {
+    await using workspace = await createWorkspace();
+    await mkdir(join(workspace.path, 'node_modules/path'), { recursive: true });
+    await writeFile(join(workspace.path, 'node_modules/path/gh'), '#!/bin/sh\necho "gh $*"\n', { mode: 0o755 });
+    const variables = {
+      NUMBER: '7',
+      COMMIT: 'abc',
+      RECORDINGS: artifact,
+      GITHUB_RUN_ID: '9',
+      GITHUB_REPOSITORY: 'o/r',
+    };
+    const [printed] = await typeCommands(workspace, [`(set -e\n${answer})`, 'true'], variables);
+    expect(printed).toContain(expected);
+    expect(printed).toContain('gh pr edit 7 --remove-label record models');
   });
 });

@@ -7,6 +7,7 @@ import {
   type ScriptedProvider,
   type ScriptedReply,
 } from '../support/models/scripted-provider.ts';
+import { runCommand } from '../support/process/command.ts';
 import { startSumsServer } from '../support/servers/sums-server.ts';
 import { createWorkspace, type Workspace } from '../support/workspace.ts';
 
@@ -94,5 +95,37 @@ describe('a replay', () => {
     expect(report.verdict.outcome).toBe('failed');
     expect(report.totals).toMatchObject({ passed: 0, failed: 1 });
     expect(provider.requests).toHaveLength(made);
+  });
+});
+
+describe('`record`', () => {
+  it('loses at most the iteration that ran when it is killed', async () => {
+    await using workspace = await createWorkspace({ 'a.evals.yaml': evals.replace('runs: 2', 'runs: 4') });
+    await using server = await startSumsServer();
+    const kill = new AbortController();
+    const isThird = ({ turn, number }: ProviderRequest) => turn === 1 && number > 6;
+    await using provider = await openScriptedProvider({
+      format: 'anthropic',
+      answers: (request) => (isThird(request) ? { fault: 'hang' } : answer(request)),
+    });
+    const file = 'recordings/sums/adds.anthropic-claude-test.jsonl';
+    const inputs = ['--server-url', server.url, '--cases', 'adds', '--concurrency', '1'];
+    const recording = runCommand(['record', '--sandbox', 'off', ...inputs, 'a.evals.yaml'], {
+      cwd: workspace.path,
+      env: { ANTHROPIC_API_KEY: 'sk-canary-replay', ANTHROPIC_BASE_URL: provider.baseUrl },
+      stop: kill.signal,
+    });
+    await expect.poll(async () => await workspace.read(file).catch(() => '')).toContain('"iteration":2');
+    await expect.poll(() => provider.requests.length).toBe(7);
+    kill.abort('SIGKILL');
+    expect(await recording).toMatchObject({ exitCode: null });
+
+    const replay = async (runs: number) => {
+      await workspace.write('a.evals.yaml', evals.replace('runs: 2', `runs: ${runs}`));
+      return await run(workspace, provider, { recordings: 'replay', cases: 'adds', 'server-url': server.url });
+    };
+    expect((await replay(2)).report.totals).toMatchObject({ passed: 2, failed: 0 });
+    expect((await replay(3)).report.cases).toMatchObject([{ passed: 2, total: 2, planned: 3 }]);
+    expect(provider.requests).toHaveLength(7);
   });
 });

@@ -18,7 +18,7 @@ import {
   type WireFormat,
 } from '../../models/providers.ts';
 import { locateRecording, openRecordings } from '../../models/recordings/files.ts';
-import type { Recording } from '../../models/recordings/format.ts';
+import type { ReadRecording } from '../../models/recordings/format.ts';
 import type { RecordingsMode } from '../../models/recordings/source.ts';
 import { findCasesWithoutModel, locateModelUse } from '../../suite/model-settings.ts';
 import type { GateOptions } from '../options/schema.ts';
@@ -37,7 +37,7 @@ export interface PlannedModelCase {
   /** The path of its recording, which may not exist, relative to the working directory. */
   path: string;
   /** Null if there is none. */
-  recording: Recording | null;
+  recording: ReadRecording | null;
   /** The parts of tool results that may differ from the recording. */
   ignored: readonly string[];
   /** Which other recordings are used. */
@@ -47,6 +47,8 @@ export interface PlannedModelCase {
 /** The models of a gate that executes its evals itself. */
 export interface PlannedModels {
   mode: RecordingsMode;
+  /** True if recordings are written next to the evals files; else they go below the report directory. */
+  isInPlace: boolean;
   providers: ProviderDirectory;
   proxy: ProxySettings;
   cases: readonly PlannedModelCase[];
@@ -71,11 +73,13 @@ export async function planModels(
     pricing: { prices, currency },
     cwd,
     environment,
+    isRecording = false,
   }: {
     suites: readonly Suite[];
     pricing: Pricing;
     cwd: string;
     environment: Readonly<Record<string, string | undefined>>;
+    isRecording?: boolean;
   },
   findings: Findings,
 ): Promise<PlannedModels> {
@@ -112,6 +116,7 @@ export async function planModels(
   for (const judge of suites.flatMap(listJudges)) await planCase(judge);
   return {
     mode,
+    isInPlace: isRecording || mode === 'record',
     providers,
     proxy,
     cases,

@@ -8,8 +8,8 @@ import type { PlannedService } from './plan-service.ts';
 import type { PlannedSuite } from './plan-suites.ts';
 
 /**
- * Plans the models that are asked, and checks the calibration of judges; null if the gate itself answers no prompt and judges nothing. Loads the code for providers and recordings
- * only if a case needs it.
+ * Plans the models that are asked, and checks the calibration of judges; null if the gate itself answers no prompt and judges nothing.
+ * Loads the code for providers and recordings only if a case needs it.
  */
 export async function planPrompts(
   options: ModelOptions,
@@ -24,6 +24,7 @@ export async function planPrompts(
     cwd: string;
     environment: Readonly<Record<string, string | undefined>>;
     nowMs?: number;
+    isRecording?: boolean;
   },
   findings: Findings,
 ): Promise<PlannedModels | null> {

@@ -119,6 +119,8 @@ export interface PlanContext {
   nowMs?: number;
   /** True if the results become the snapshots. */
   updatesSnapshots?: boolean;
+  /** True if answers of models are recorded next to the evals files. */
+  isRecording?: boolean;
   /** True if answers of APIs are recorded instead of replayed. */
   recordsUpstream?: boolean;
 }

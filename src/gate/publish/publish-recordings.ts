@@ -10,6 +10,7 @@ import type { Report } from '../../model/report.ts';
 import type { GatePlan } from '../plan/plan.ts';
 import type { PlannedModels } from '../plan/plan-models.ts';
 import type { MadeRecording } from '../run/open-models.ts';
+import { saveRecording } from '../run/save-recording.ts';
 
 /** Checks if every case that needs a model for its result has a result: only then do the recordings have all that a replay needs. */
 export function isFullyRecorded({ cases }: Pick<Report, 'cases'>, models: Pick<PlannedModels, 'cases'>): boolean {
@@ -38,10 +39,12 @@ export async function publishRecordings(
     }
     if (recording.iterations.size === 0) continue;
     try {
-      const place = isInPlace
-        ? { path: resolve(cwd, path), root: findOutputRoot(path, cwd) }
-        : { path: resolve(reportDir.path, relative(cwd, resolve(cwd, path))), root: reportDir.root };
-      await writeRecording(place, recording, redactor, await files.readTools(path));
+      if (isInPlace) await saveRecording(each, { cwd, redactor });
+      else {
+        const copy = resolve(reportDir.path, relative(cwd, resolve(cwd, path)));
+        const known = await files.readTools(path);
+        await writeRecording({ path: copy, root: reportDir.root }, recording, redactor, known);
+      }
       written.push(each);
     } catch (error) {
       logger.warning(`Could not write the recording ${labelPath(path)}: ${describeError(error)}`);
@@ -65,7 +68,7 @@ export async function publishRecordings(
 /** Says in how many recordings the model behaves otherwise than before, and shows those. */
 function reportChanges(written: readonly MadeRecording[], logger: Logger): void {
   const again = written.flatMap(({ path, recording, earlier }) =>
-    earlier === null || earlier.problem !== null ? [] : [{ path, changes: compareBehaviour(earlier, recording) }],
+    earlier === null ? [] : [{ path, changes: compareBehaviour(earlier, recording) }],
   );
   if (again.length === 0) return;
   const changed = again.filter(({ changes }) => changes.length > 0);

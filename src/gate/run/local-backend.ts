@@ -27,7 +27,10 @@ import { openSnapshots } from './snapshots.ts';
 import { createWitnessRedaction } from './test-servers.ts';
 
 /** The part of a plan that says how evals run in this process. */
-export type LocalPlan = Pick<GatePlan, 'service' | 'timeoutMs' | 'hasTraceLog' | 'models' | 'variables' | 'snapshots'>;
+export type LocalPlan = Pick<
+  GatePlan,
+  'service' | 'timeoutMs' | 'hasTraceLog' | 'models' | 'variables' | 'snapshots' | 'cwd'
+>;
 
 export interface LocalOptions {
   clock: Clock;
@@ -52,7 +55,7 @@ export async function openLocalBackend(
 ): Promise<EvalBackend> {
   const answers = createAnswerUse();
   const redactWitness = createWitnessRedaction(redactor);
-  const models = plan.models === null ? null : await openJobModels(plan.models, { clock, logger, redactor });
+  const models = plan.models === null ? null : await openJobModels(plan.models, plan, { clock, logger, redactor });
   const snapshots = plan.snapshots === null ? null : openSnapshots(plan.snapshots, redactor);
   const browser = environment === undefined ? null : createBrowserPool(findChromium(environment), clock);
   const servers = new Map<string, LocalServer>();
@@ -183,8 +186,12 @@ async function openRelay(clock: Clock): ReturnType<typeof openLocalRelay> {
 
 async function openJobModels(
   plan: NonNullable<LocalPlan['models']>,
+  { cwd }: Pick<LocalPlan, 'cwd'>,
   options: Pick<LocalOptions, 'clock' | 'logger' | 'redactor'>,
 ): Promise<JobModels> {
   const { openModels } = await import('./open-models.ts');
-  return openModels(plan, options);
+  if (!plan.isInPlace) return openModels(plan, options);
+  const { saveRecording } = await import('./save-recording.ts');
+  const { redactor } = options;
+  return openModels(plan, { ...options, keep: async (made) => await saveRecording(made, { cwd, redactor }) });
 }

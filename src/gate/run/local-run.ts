@@ -94,6 +94,7 @@ export async function startLocalRun(
     onOutcome: ({ caseId }, outcome) => {
       const hasEnded = outcome.result !== null && outcome.steps.every(({ status }) => status !== 'skipped');
       if (hasEnded && compared === null) start.answers.add(outline.id, caseId, outcome.usedAnswers);
+      if (compared === null) models?.endIteration(outline.id, caseId);
       reportProgress();
     },
   });

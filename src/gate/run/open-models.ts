@@ -8,8 +8,8 @@ import { describePackage } from '../../models/open-provider.ts';
 import { createProviderSource, type ProviderSource } from '../../models/provider-source.ts';
 import { compileIgnore } from '../../models/recordings/ignore.ts';
 import { createFingerprinter } from '../../models/recordings/fingerprint.ts';
-import type { Recording } from '../../models/recordings/format.ts';
-import { createRecorder, mergeRecording } from '../../models/recordings/recorded-answer.ts';
+import { findUsable, type Recording } from '../../models/recordings/format.ts';
+import { type CollectedIterations, createRecorder, mergeRecording } from '../../models/recordings/recorded-answer.ts';
 import { createRecordedSource, type RecordedCase } from '../../models/recordings/source.ts';
 import type { PlannedModelCase, PlannedModels } from '../plan/plan-models.ts';
 import { createModelBudget, limitSpending, type ModelBudget } from './model-budget.ts';
@@ -19,7 +19,7 @@ export interface MadeRecording {
   /** A path relative to the working directory. */
   path: string;
   recording: Recording;
-  /** The recording that the gate read; null if there was none. */
+  /** The recording that the gate read; null if there was none that can be used. */
   earlier: Recording | null;
   /** The iterations that were not recorded, each with the reason. */
   skipped: ReadonlyMap<number, string>;
@@ -42,6 +42,8 @@ export interface ModelRun {
 export interface JobModels extends Pick<ProviderSource, 'listWarnings'>, AsyncDisposable {
   /** Returns the models for the iterations of a run. The runs of a suite share its budgets. */
   open(run: ModelRun): ModelSource;
+  /** Keeps what an iteration of a case recorded, which has ended. */
+  endIteration(suiteId: string, caseId: string): void;
   /** Returns the answers of providers in this gate, as recordings; none if recordings are not used. */
   collect(): Promise<MadeRecording[]>;
 }
@@ -53,7 +55,18 @@ export async function loadProviders({ formats }: Pick<PlannedModels, 'formats'>)
 
 export function openModels(
   plan: PlannedModels,
-  { clock, logger, redactor }: { clock: Clock; logger: Logger; redactor: Redactor },
+  {
+    clock,
+    logger,
+    redactor,
+    keep = null,
+  }: {
+    clock: Clock;
+    logger: Logger;
+    redactor: Redactor;
+    /** Writes recordings while the gate runs, so that a gate that is killed loses only the iterations that ran; by default none are. */
+    keep?: ((made: MadeRecording) => Promise<void>) | null;
+  },
 ): JobModels {
   const { mode, providers, proxy, calls } = plan;
   const shared = { clock, logger, redactor };
@@ -84,6 +97,27 @@ export function openModels(
   };
   const findProviderProblem = (provider: string) =>
     live.findProblem({ model: { provider, name: '' }, apiKeys: new Map() });
+  const describeMade = async (
+    collected: CollectedIterations,
+    { replacesEarlier }: { replacesEarlier: boolean },
+  ): Promise<MadeRecording | null> => {
+    const found = planned.get(nameSlot(collected.caseId, collected));
+    if (found === undefined) return null;
+    const { path, model, host } = found;
+    const earlier = findUsable(found.recording);
+    const providerPackage = await describePackage(providers.find(model.provider).format);
+    const recording = mergeRecording(replacesEarlier ? null : earlier, collected, providerPackage, host);
+    return { path, recording, earlier, skipped: collected.skipped };
+  };
+  const keepCase = async (caseId: string, save: NonNullable<typeof keep>, earlier: Promise<void>): Promise<void> => {
+    await earlier;
+    for (const collected of recorder.listCase(caseId)) {
+      // The iterations that are not recorded again yet stay as they are.
+      const made = await describeMade(collected, { replacesEarlier: false });
+      if (made !== null) await save(made);
+    }
+  };
+  let keeping = Promise.resolve();
   const budgets = new Map<string, ModelBudget>();
   /** The tools that differ from a recording that is used, by case. */
   const reused = new Map<string, Set<string>>();
@@ -113,19 +147,24 @@ export function openModels(
         },
       };
     },
+    endIteration: (suiteId, caseId) => {
+      if (keep === null) return;
+      // One write after the other: the recordings of a suite share a file. The end of the gate writes them again, and says why it cannot.
+      keeping = keepCase(nameCase(suiteId, caseId), keep, keeping).catch(() => {});
+    },
     collect: async () => {
+      await keeping;
       const made: MadeRecording[] = [];
       for (const collected of mode === 'live' ? [] : recorder.list()) {
-        const found = planned.get(nameSlot(collected.caseId, collected));
-        if (found === undefined) continue;
-        const { path, recording: earlier, model, host } = found;
-        const providerPackage = await describePackage(providers.find(model.provider).format);
-        const recording = mergeRecording(mode === 'record' ? null : earlier, collected, providerPackage, host);
-        made.push({ path, recording, earlier, skipped: collected.skipped });
+        const described = await describeMade(collected, { replacesEarlier: mode === 'record' });
+        if (described !== null) made.push(described);
       }
       return made;
     },
-    [Symbol.asyncDispose]: async () => await live[Symbol.asyncDispose](),
+    [Symbol.asyncDispose]: async () => {
+      await keeping;
+      await live[Symbol.asyncDispose]();
+    },
   };
 }
 

@@ -7,7 +7,7 @@ import { tryParseJson } from '../../base/json.ts';
 import type { Redactor } from '../../base/redaction.ts';
 import type { HostIdentity } from '../../model/host-identity.ts';
 import type { ModelName } from '../language-model.ts';
-import { parseRecording, printRecording, type Recording } from './format.ts';
+import { findUsable, parseRecording, printRecording, type ReadRecording, type Recording } from './format.ts';
 import { fingerprintText, redactMembers } from './plain-json.ts';
 import {
   createListNames,
@@ -53,7 +53,7 @@ export interface RecordingFiles {
    * @param path relative to the checkout, as messages show it
    * @throws {ConfigurationError} with file and line if it is damaged, too large, or a link out of the checkout
    */
-  read(path: string): Promise<Recording | null>;
+  read(path: string): Promise<ReadRecording | null>;
   /** Returns the tools of the suite whose recording has this path. */
   readTools(path: string): Promise<ToolLists>;
 }
@@ -191,7 +191,7 @@ function redactTools(recording: Recording, redactor: Redactor): Recording {
 /** Checks if the file can be read back: redaction can remove a required part of a line, such as a number. */
 function isReadable(text: string, lists: ToolLists): boolean {
   try {
-    return parseRecording(text, '', lists).problem === null;
+    return findUsable(parseRecording(text, '', lists)) !== null;
   } catch {
     return false;
   }

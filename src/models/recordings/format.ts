@@ -95,8 +95,6 @@ export interface RecordedIteration {
 
 /** The recording of one case and model. */
 export interface Recording {
-  /** Why no answer can be read from the file, as a sentence; null if they can. */
-  problem: string | null;
   model: ModelName;
   /** The host of the conversation; null for the gate's own. */
   host: HostIdentity | null;
@@ -104,6 +102,20 @@ export interface Recording {
   package: { name: string; version: string };
   /** By iteration number, from 1. */
   iterations: ReadonlyMap<number, RecordedIteration>;
+}
+
+/** A file that stands where a recording belongs, and has no answers that can be used. */
+export interface UnusableRecording {
+  /** The reason, as a sentence. */
+  problem: string;
+}
+
+/** What reading the file of a recording results in. */
+export type ReadRecording = Recording | UnusableRecording;
+
+/** Returns null for a recording that does not exist, or cannot be used. */
+export function findUsable(recording: ReadRecording | null): Recording | null {
+  return recording === null || 'problem' in recording ? null : recording;
 }
 
 const damagedHint = 'Restore the file from git, or delete it and record it again with `mcp-eval-ci record`.';
@@ -115,12 +127,7 @@ function fingerprintAnswer(answer: RecordedAnswer): string {
 }
 
 /** Prints a recording: iterations and turns in order, and keys always in the same order. */
-export function printRecording({
-  model,
-  host,
-  package: { name, version },
-  iterations,
-}: Omit<Recording, 'problem'>): string {
+export function printRecording({ model, host, package: { name, version }, iterations }: Recording): string {
   const ordered = [...iterations].toSorted(([one], [other]) => one - other);
   const newest = ordered
     .map(([, { recordedAt }]) => recordedAt)
@@ -192,7 +199,7 @@ const conflictMark = /^(?:<{7}|={7}|>{7})(?: |$)/m;
  *
  * @throws {ConfigurationError} at the first line that is not JSON, has another shape, or does not fit the lines before it
  */
-export function parseRecording(text: string, file: string, lists: ToolLists): Recording {
+export function parseRecording(text: string, file: string, lists: ToolLists): ReadRecording {
   const damaged = (message: string, line: number) => {
     const issue = { code: 'damaged-recording', message: `The recording is damaged: ${message}`, file, line, column: 1 };
     return new ConfigurationError([issue], { hint: damagedHint });
@@ -207,16 +214,16 @@ export function parseRecording(text: string, file: string, lists: ToolLists): Re
   };
   const lines = text.split('\n');
   if (lines.at(-1) === '') lines.pop();
-  if (conflictMark.test(text)) return createUnusable('It has the marks of a merge conflict.');
+  if (conflictMark.test(text)) return { problem: 'It has the marks of a merge conflict.' };
   const first = tryParseJson(lines[0] ?? '');
   if (olderHeaderSchema.safeParse(first).success) {
-    return createUnusable('It has a format of an older version of mcp-eval-ci.');
+    return { problem: 'It has a format of an older version of mcp-eval-ci.' };
   }
   const header = parseLine(headerSchema, first, 1);
   if (lines.length < 2) throw damaged('its last line is missing', 1);
   const last = parseLine(lastLineSchema, tryParseJson(lines.at(-1) ?? ''), lines.length);
   if (last.tools.some((id) => !lists.has(id))) {
-    return createUnusable('`tools.jsonl` in its directory lacks the tools that it names.');
+    return { problem: '`tools.jsonl` in its directory lacks the tools that it names.' };
   }
   const written = lines.slice(1, -1).map((each, index) => {
     const line = index + 2;
@@ -252,11 +259,5 @@ export function parseRecording(text: string, file: string, lists: ToolLists): Re
     });
   }
   const { provider, model: name, host = null } = header;
-  return { problem: null, model: { provider, name }, host, package: last.package, iterations };
-}
-
-/** Nothing of the file is used, not even its model. */
-function createUnusable(problem: string): Recording {
-  const none = { name: '', version: '' };
-  return { problem, model: { provider: '', name: '' }, host: null, package: none, iterations: new Map() };
+  return { model: { provider, name }, host, package: last.package, iterations };
 }

@@ -29,6 +29,8 @@ export interface Recorder {
   begin(request: Pick<ModelRequest, 'caseId' | 'model' | 'iterationNumber' | 'purpose'>): IterationRecorder;
   /** In the order in which cases and models started. */
   list(): CollectedIterations[];
+  /** Those of one case, while others run. */
+  listCase(caseId: string): CollectedIterations[];
 }
 
 interface Attempt {
@@ -42,9 +44,17 @@ interface Attempt {
 /** By iteration number. */
 type Attempts = Map<number, Attempt[]>;
 
+interface RecordedAttempts extends Omit<CollectedIterations, 'iterations' | 'skipped'> {
+  attempts: Attempts;
+}
+
 /** Collects calls, all redacted. If an iteration runs again, the last complete attempt is used. */
 export function createRecorder({ redactor }: { redactor: Redactor }): Recorder {
-  const cases = new Map<string, Omit<CollectedIterations, 'iterations' | 'skipped'> & { attempts: Attempts }>();
+  const cases = new Map<string, RecordedAttempts>();
+  const collect = (recorded: readonly RecordedAttempts[]): CollectedIterations[] =>
+    recorded
+      .map(({ attempts, ...request }) => ({ ...request, ...listIterations(attempts, redactor) }))
+      .filter(({ iterations, skipped }) => iterations.size > 0 || skipped.size > 0);
   const begin = ({ caseId, model, iterationNumber, purpose }: Parameters<Recorder['begin']>[0]): Attempt => {
     const key = JSON.stringify([caseId, model.provider, model.name, purpose]);
     const attempts: Attempts = new Map();
@@ -71,10 +81,8 @@ export function createRecorder({ redactor }: { redactor: Redactor }): Recorder {
         },
       };
     },
-    list: () =>
-      [...cases.values()]
-        .map(({ attempts, ...request }) => ({ ...request, ...listIterations(attempts, redactor) }))
-        .filter(({ iterations, skipped }) => iterations.size > 0 || skipped.size > 0),
+    list: () => collect([...cases.values()]),
+    listCase: (caseId) => collect([...cases.values()].filter((each) => each.caseId === caseId)),
   };
 }
 
@@ -110,7 +118,7 @@ function redactAnswer({ isReplayed: _isReplayed, ...answer }: ModelAnswer, redac
 
 /**
  * Adds new iterations to those of an earlier recording and replaces iterations of the same number. Starts a new recording if `earlier` is
- * null or cannot be used.
+ * null.
  */
 export function mergeRecording(
   earlier: Recording | null,
@@ -119,5 +127,5 @@ export function mergeRecording(
   host: Recording['host'] = null,
 ): Recording {
   const kept = isSameHost(earlier?.host, host) ? (earlier?.iterations ?? []) : [];
-  return { problem: null, model, host, package: providerPackage, iterations: new Map([...kept, ...iterations]) };
+  return { model, host, package: providerPackage, iterations: new Map([...kept, ...iterations]) };
 }

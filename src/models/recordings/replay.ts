@@ -4,7 +4,7 @@ import type { HostIdentity } from '../../model/host-identity.ts';
 import type { ModelAnswer, ModelName } from '../language-model.ts';
 import { explainDifferences } from './explain.ts';
 import type { Fingerprinter, SentCall } from './fingerprint.ts';
-import type { RecordedIteration, Recording } from './format.ts';
+import { findUsable, type ReadRecording, type RecordedIteration, type Recording } from './format.ts';
 
 const longestDifference = 400;
 const maxDifferences = 10;
@@ -18,7 +18,7 @@ type ReplayedCall =
 
 export interface ReplayOptions {
   /** Null if the case and the model have no recording. */
-  recording: Recording | null;
+  recording: ReadRecording | null;
   model: ModelName;
   /** The host of the conversation; the gate's own by default. */
   host?: HostIdentity | null;
@@ -40,7 +40,8 @@ export interface Replay {
 
 /** Reads an answer only for a call that equals the recorded call in every part, at the same position. */
 export function openReplay({ fingerprinter, ...options }: ReplayOptions): Replay {
-  const { recording, iterationNumber } = options;
+  const { iterationNumber } = options;
+  const recording = findUsable(options.recording);
   const iteration = recording?.iterations.get(iterationNumber);
   const called = options.reuse === 'uncalled' && recording !== null ? listCalledTools(recording) : null;
   const mayReuse = (tools: readonly string[]) =>
@@ -87,7 +88,7 @@ function findObstacle(options: Omit<ReplayOptions, 'fingerprinter'>): Exclude<Re
   const { recording, model, host = null, iterationNumber } = options;
   const asked = `${model.provider}/${model.name}`;
   if (recording === null) return { kind: 'missing', reason: `There is no recording of this case with ${asked}.` };
-  if (recording.problem !== null) return { kind: 'stale', reason: `The recording is stale. ${recording.problem}` };
+  if ('problem' in recording) return { kind: 'stale', reason: `The recording is stale. ${recording.problem}` };
   const recorded = `${recording.model.provider}/${recording.model.name}`;
   if (recorded !== asked) {
     return {

@@ -1,11 +1,11 @@
 import { describeError, ModelError } from '../../base/errors.ts';
 import { extendFirstLine } from '../../base/text.ts';
 import { FilteredError } from '../filtered-error.ts';
-import type { ModelRequest, ModelSession, ModelSource, ReplayReport, TextMask } from '../language-model.ts';
+import type { ModelRequest, ModelSession, ModelSource, TextMask } from '../language-model.ts';
 import type { HostIdentity } from '../../model/host-identity.ts';
 import { nameCalls } from './call-ids.ts';
 import type { Fingerprinter } from './fingerprint.ts';
-import type { Recording } from './format.ts';
+import { findUsable, type ReadRecording } from './format.ts';
 import type { IterationRecorder, Recorder } from './recorded-answer.ts';
 import { openReplay, type Replay } from './replay.ts';
 
@@ -21,7 +21,7 @@ export type RecordingsMode = 'auto' | 'live' | 'record' | 'replay';
 /** The recording for a request, and the fingerprinter that compares its calls. */
 export interface RecordedCase {
   /** Null if the case and the model have no recording. */
-  recording: Recording | null;
+  recording: ReadRecording | null;
   /** The host of the case; the gate's own by default. */
   host?: HostIdentity | null;
   /** `uncalled` also uses a recording where only tools differ that the case never calls. */
@@ -55,7 +55,7 @@ const recordHints = {
 
 /**
  * Answers the calls of iterations from recordings, from a provider, or from both. If a recording stops matching, the iteration continues
- * with the provider in the same conversation, and is recorded again as a whole. Sessions report the source of their answers.
+ * with the provider in the same conversation, and is recorded again as a whole.
  */
 export function createRecordedSource(options: RecordedSourceOptions): ModelSource {
   const { mode, findCase, live, findProviderProblem, maximumAgeMs, now, recorder, repeatsRecordings = false } = options;
@@ -98,7 +98,8 @@ export function createRecordedSource(options: RecordedSourceOptions): ModelSourc
 }
 
 /** Finds the recorded iteration that replaces one that was not recorded. */
-function findRecorded(recording: Recording | null, iterationNumber: number): number {
+function findRecorded(read: ReadRecording | null, iterationNumber: number): number {
+  const recording = findUsable(read);
   if (recording === null || recording.iterations.has(iterationNumber)) return iterationNumber;
   const numbers = [...recording.iterations.keys()];
   return numbers[(iterationNumber - 1) % numbers.length] ?? iterationNumber;
@@ -128,12 +129,10 @@ function createRecordedSession({
   onReuse,
   now,
 }: SessionParts): ModelSession {
-  const report: ReplayReport = { replayed: 0, live: 0, stale: null };
   const { mask = noMask } = request;
   let session: ModelSession | null = null;
   return {
     model: request.model,
-    report: () => ({ ...report }),
     answer: async (call, options) => {
       const { signal, acceptsRefusal = false } = options;
       signal.throwIfAborted();
@@ -141,13 +140,11 @@ function createRecordedSession({
       const sent = fingerprinter.readCall(named);
       const replayed = replay?.read(sent);
       if (replayed?.kind === 'fresh') {
-        report.replayed += 1;
         if (replayed.otherTools.length > 0) onReuse(replayed.otherTools);
         iteration.add(sent.stored, nameAnswer(replayed.answer), replayed.recordedAt);
         if (replayed.answer.finishReason.unified !== 'content-filter') return mask.show(replayed.answer);
         throw new FilteredError(request.model, mask.show(replayed.answer));
       }
-      report.stale ??= replayed?.reason ?? null;
       if (live === null) {
         const { kind, reason } = replayed ?? {
           kind: 'refused',
@@ -159,12 +156,10 @@ function createRecordedSession({
       try {
         session ??= await live.openSession(request);
         const answer = await session.answer(call, options);
-        report.live += 1;
         iteration.add(sent.stored, nameAnswer(mask.hide(answer)), new Date(now()).toISOString());
         return answer;
       } catch (error) {
         if (acceptsRefusal && error instanceof FilteredError) {
-          report.live += 1;
           iteration.add(sent.stored, nameAnswer(mask.hide(error.answer)), new Date(now()).toISOString());
         } else {
           iteration.discard(describeError(error));

@@ -10,7 +10,13 @@ import type {
   ModelSource,
 } from '../../../src/models/language-model.ts';
 import { createFingerprinter } from '../../../src/models/recordings/fingerprint.ts';
-import { parseRecording, printRecording, type Recording } from '../../../src/models/recordings/format.ts';
+import {
+  findUsable,
+  parseRecording,
+  printRecording,
+  type ReadRecording,
+  type Recording,
+} from '../../../src/models/recordings/format.ts';
 import { listTools } from '../../../src/models/recordings/files.ts';
 import { compileIgnore } from '../../../src/models/recordings/ignore.ts';
 import { createRecorder, mergeRecording, type Recorder } from '../../../src/models/recordings/recorded-answer.ts';
@@ -172,7 +178,7 @@ export const noKey = 'ANTHROPIC_API_KEY is not set.';
 
 export interface SourceSetup {
   mode: RecordingsMode;
-  recording?: Recording | null;
+  recording?: ReadRecording | null;
   live?: ModelSource | null;
   hasKey?: boolean;
   ignore?: string[];
@@ -221,5 +227,7 @@ export async function record(
 
 /** Returns a recording as its files would bring it back. */
 export function reread(recording: Recording): Recording {
-  return parseRecording(printRecording(recording), 'recording.jsonl', listTools(recording));
+  const read = findUsable(parseRecording(printRecording(recording), 'recording.jsonl', listTools(recording)));
+  if (read === null) throw new Error('The recording cannot be read back.');
+  return read;
 }

@@ -20,7 +20,7 @@ export function runCommand(
     /** The file to run instead of the command's own. */
     entry?: string;
     onOutput?: (output: string) => NodeJS.Signals | undefined;
-    /** Sends SIGTERM when it aborts, or SIGINT if that is the reason. */
+    /** Sends SIGTERM when it aborts, or SIGINT or SIGKILL if that is the reason. */
     stop?: AbortSignal;
   },
 ): Promise<CommandResult> {
@@ -29,7 +29,10 @@ export function runCommand(
     env: { ...listChildVariables(), ...options.env },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
-  const stop = () => child.kill(options.stop?.reason === 'SIGINT' ? 'SIGINT' : 'SIGTERM');
+  const stop = () => {
+    const reason: unknown = options.stop?.reason;
+    child.kill(reason === 'SIGINT' || reason === 'SIGKILL' ? reason : 'SIGTERM');
+  };
   options.stop?.addEventListener('abort', stop, { once: true });
   const output = { stdout: '', stderr: '' };
   let hasSignalled = false;

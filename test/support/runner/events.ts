@@ -52,7 +52,9 @@ export function createPullRequestEvent(
 }
 
 /** Creates the event of the same pull request in the context of the base branch, with the rights and the secrets of the repository. */
-export function createPullRequestTargetEvent(options: { isFork?: boolean } = {}): RunnerEvent {
+export function createPullRequestTargetEvent(
+  options: NonNullable<Parameters<typeof createPullRequestEvent>[0]> = {},
+): RunnerEvent {
   const { payload, headRef, baseRef } = createPullRequestEvent(options);
   return { ...onMain, name: 'pull_request_target', payload, headRef, baseRef };
 }
