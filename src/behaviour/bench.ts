@@ -59,7 +59,7 @@ export function createBench({
   const openSide = (source: WorldSource, variant: WorldVariant, isQuiet: boolean) =>
     openVariant(timeWorlds(source, clock, durations), variant, { isEager: !isQuiet, isSharing: !isQuiet });
   const runSide = async (worlds: Worlds, requests: readonly ExploredRequest[], start: Start): Promise<SentStep[]> => {
-    const observations = await worlds.run(requests, { start, judge });
+    const { observations } = await worlds.run(requests, { start, judge });
     return observations.map((observation) => ({ observation, durationMs: durations.get(observation) ?? 0 }));
   };
   return {

@@ -13,7 +13,8 @@ import type { Inventory, ListedTool } from './inventory.ts';
 import { printMasked } from './stability/texts.ts';
 import type { TimeShares } from './time-shares.ts';
 import { readVerb } from './vocabulary/names.ts';
-import type { Start, Trace, Worlds } from './world/worlds.ts';
+import type { Trace } from './world/history.ts';
+import type { Start, Worlds } from './world/worlds.ts';
 
 /** Sends sessions to worlds, and keeps the observations. */
 export interface Lab {
@@ -98,8 +99,9 @@ export function createLab(
       const validities = await Promise.all(
         requests.map((request) => checkArguments(request, (name) => tools.get(name))),
       );
-      const observations = await worlds.run(requests, { start, judge: (step) => judgeTrace(step, isHarmless) });
-      sent -= worlds.shared;
+      const judge = (step: Pick<ObservedStep, 'request' | 'observation'>) => judgeTrace(step, isHarmless);
+      const { observations, shared, before: left } = await worlds.run(requests, { start, judge });
+      sent -= shared;
       const steps = observations.map((observation, index): ObservedStep => {
         const request = requests[index];
         if (request === undefined) throw new RangeError('A world answered more requests than were sent.');
@@ -107,11 +109,11 @@ export function createLab(
       });
       for (const [index, step] of steps.entries()) {
         noteLoss(step);
-        if (index >= worlds.shared) sent += noteQuestions(step, questions);
+        if (index >= shared) sent += noteQuestions(step, questions);
       }
       const run = { phase, steps };
       runs.push(run);
-      before.set(run, worlds.before);
+      before.set(run, left);
       known.set(key, run);
       onRun(run);
       return run;

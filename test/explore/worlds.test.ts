@@ -79,7 +79,7 @@ describe('openVariant', () => {
     await using worlds = openVariant(source, firstVariant, { isEager: false, isSharing });
     const answers: unknown[] = [];
     for (const session of sessions) {
-      const observations = await worlds.run(session, { start: 'new', judge });
+      const { observations } = await worlds.run(session, { start: 'new', judge });
       answers.push(observations.map(({ outcome }) => outcome.kind === 'result' && outcome.result['names']));
     }
     return { noted, answers };
@@ -123,7 +123,7 @@ describe('replaySessions', () => {
     const kept: KeptSession[] = [];
     for (const requests of [...sessions, ...extra]) {
       await using worlds = openVariant(source, firstVariant, { isEager: false });
-      const observations = await worlds.run(requests, { start: 'own', judge: () => 'used' });
+      const { observations } = await worlds.run(requests, { start: 'own', judge: () => 'used' });
       const steps = requests.map((request, index) => ({ request, isValid: true, observation: observations[index]! }));
       kept.push({ run: { phase: 'chains', steps }, adds: [] });
     }

@@ -100,11 +100,11 @@ async function confirm(
   const judge = (step: { request: ExploredRequest; observation: Observation }) => judgeTrace(step, isHarmless);
   const { control } = problem;
   if (control !== undefined) {
-    const answers = await worlds.run([control, control, control], { start: 'own', judge });
-    if (new Set(answers.map(({ outcome }) => printMasked(outcome))).size > 1) return null;
+    const { observations } = await worlds.run([control, control, control], { start: 'own', judge });
+    if (new Set(observations.map(({ outcome }) => printMasked(outcome))).size > 1) return null;
   }
   const find = async (session: readonly ExploredRequest[]): Promise<Problem | null> => {
-    const observations = await worlds.run(session, { start: 'own', judge });
+    const { observations } = await worlds.run(session, { start: 'own', judge });
     const repeated: ObservedStep[] = [];
     for (const [index, observation] of observations.entries()) {
       const request = session[index] ?? { kind: 'tool', tool: '', arguments: {} };

@@ -64,16 +64,16 @@ export async function replaySessions(
   const judge = (step: Pick<ObservedStep, 'request' | 'observation'>) => judgeTrace(step, isHarmless);
   const openReplay = (variant: WorldVariant) => {
     const worlds = resources.use(openVariant(source, variant, { isEager: false, isSharing: true }));
-    const results = new Map<KeptSession, Observation[]>();
+    const results = new Map<KeptSession, readonly Observation[]>();
     let keepsState = false;
-    const repeat = async ({ run }: KeptSession): Promise<Observation[]> => {
+    const repeat = async ({ run }: KeptSession): Promise<readonly Observation[]> => {
       const requests = run.steps.map(({ request }) => request);
       const start = alone.has(run) && !keepsState ? 'restored' : 'new';
-      const observed = await worlds.run(requests, { start, judge });
-      if (!worlds.isRestored || isLike(run.steps, observed)) return observed;
-      const anew = await worlds.run(requests, { start: 'new', judge });
-      keepsState = isLike(run.steps, anew);
-      return anew;
+      const replayed = await worlds.run(requests, { start, judge });
+      if (!replayed.isRestored || isLike(run.steps, replayed.observations)) return replayed.observations;
+      const { observations } = await worlds.run(requests, { start: 'new', judge });
+      keepsState = isLike(run.steps, observations);
+      return observations;
     };
     const replay = async (sessions: readonly KeptSession[]) => {
       for (const session of sessions) {

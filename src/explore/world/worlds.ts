@@ -1,5 +1,5 @@
-import { isJsonEqual } from '../../base/json.ts';
 import type { ExploredRequest, Observation } from '../exploration.ts';
+import { addSession, emptyHistory, findServed, type History, type Trace } from './history.ts';
 import type { World, WorldSource, WorldVariant } from './world.ts';
 
 /**
@@ -8,12 +8,20 @@ import type { World, WorldSource, WorldVariant } from './world.ts';
  */
 export type Start = 'used' | 'restored' | 'new' | 'own';
 
-/** How a world is after a request: `clean` as before, `used` with something more in it, `spoilt` with something less. */
-export type Trace = 'clean' | 'used' | 'spoilt';
+/** The answers of a session, and what its world had served before. */
+export interface SessionAnswers {
+  /** Shorter than the session if the process was lost on the way. */
+  observations: readonly Observation[];
+  /** How many of its requests were not sent, because the world had served them. */
+  shared: number;
+  /** The sessions that left something in the world before it. */
+  before: ReadonlyArray<readonly ExploredRequest[]>;
+  /** True if the process had served sessions that changed something, and the files were restored. */
+  isRestored: boolean;
+}
 
 /** Runs sessions in worlds of one variant, and renews the world where a session needs that. Disposing it ends the worlds. */
 export interface Worlds extends AsyncDisposable {
-  /** Sends the requests of a session. The list is shorter if the process was lost on the way. */
   run(
     requests: readonly ExploredRequest[],
     options: {
@@ -21,13 +29,7 @@ export interface Worlds extends AsyncDisposable {
       /** Judges how the world is after each request, apart from the files that it began with. */
       judge: (step: { request: ExploredRequest; observation: Observation }) => Trace;
     },
-  ): Promise<Observation[]>;
-  /** The sessions that left something in the world of the last session, before it. */
-  readonly before: ReadonlyArray<readonly ExploredRequest[]>;
-  /** True if the last session began in a process that had served others which changed something, among restored files. */
-  readonly isRestored: boolean;
-  /** How many requests of the last session were not sent, because its world had served them. */
-  readonly shared: number;
+  ): Promise<SessionAnswers>;
   /** Opens a world if there is none, and returns it. */
   take(): Promise<World>;
 }
@@ -35,14 +37,13 @@ export interface Worlds extends AsyncDisposable {
 /** The most sessions that one world serves, so that the memory of servers stays small. */
 const maxSessions = 60;
 
-/** Requests after which a world is as it is, if nothing but calls that changed nothing came in addition. */
-interface Trunk {
-  requests: readonly ExploredRequest[];
-  observations: readonly Observation[];
-  results: readonly unknown[];
+/** A world in use. */
+interface OpenWorld {
+  world: World;
+  sessions: number;
+  history: History;
+  isRestored: boolean;
 }
-
-const noTrunk: Trunk = { requests: [], observations: [], results: [] };
 
 /**
  * Opens worlds as sessions need them. With `isEager`, the next one starts while the present one is in use. With `isSharing`, a session
@@ -53,15 +54,7 @@ export function openVariant(
   variant: WorldVariant,
   { isEager, isSharing = false }: { isEager: boolean; isSharing?: boolean },
 ): Worlds {
-  let world: World | null = null;
-  let state: Trace = 'clean';
-  let sessions = 0;
-  let before: ReadonlyArray<readonly ExploredRequest[]> = [];
-  let left: Array<readonly ExploredRequest[]> = [];
-  /** Null if the state of the world is that of several sessions. */
-  let trunk: Trunk | null = noTrunk;
-  let isRestored = false;
-  let shared = 0;
+  let present: OpenWorld | null = null;
   let next: Promise<World> | null = null;
   const endings: Array<PromiseLike<void>> = [];
 
@@ -72,98 +65,55 @@ export function openVariant(
   const openNext = () => {
     if (!isEager || next !== null) return;
     next = open();
-    // `take` throws the error.
+    // `takeWorld` throws the error.
     next.catch(() => {});
   };
   const discard = () => {
-    if (world === null) return;
-    endings.push(world[Symbol.asyncDispose]());
-    world = null;
+    if (present !== null) endings.push(present.world[Symbol.asyncDispose]());
+    present = null;
   };
-  const begin = () => {
-    state = 'clean';
-    left = [];
-    trunk = noTrunk;
-  };
-  const take = async (): Promise<World> => {
-    if (world !== null && !world.isLost) return world;
+  const takeWorld = async (): Promise<OpenWorld> => {
+    if (present !== null && !present.world.isLost) return present;
     discard();
     const opening = next ?? open();
     next = null;
-    const opened = await opening;
-    world = opened;
-    sessions = 0;
-    isRestored = false;
-    begin();
+    const opened = { world: await opening, sessions: 0, history: emptyHistory, isRestored: false };
+    present = opened;
     return opened;
   };
-  /** Counts the first requests of a session that the world has served already, if nothing else has changed it. */
-  const countShared = (requests: readonly ExploredRequest[]): number => {
-    const served = trunk?.requests ?? [];
-    const isContinued =
-      isSharing &&
-      served.length <= requests.length &&
-      served.every((request, index) => isJsonEqual(request, requests[index]));
-    return isContinued ? served.length : 0;
-  };
-  const isFit = (requests: readonly ExploredRequest[], start: Start): boolean => {
-    if (sessions >= maxSessions || (isRestored && start !== 'restored')) return false;
-    if (start === 'own') return sessions === 0;
-    return state === 'clean' || countShared(requests) > 0 || (start === 'used' && state === 'used');
+  /** Returns a world in which a session can begin. */
+  const takeFit = async (requests: readonly ExploredRequest[], start: Start): Promise<OpenWorld> => {
+    if (present === null || isFit(present, requests, { start, isSharing })) return await takeWorld();
+    const canStay = start === 'restored' && present.sessions < maxSessions && !present.world.isLost;
+    if (canStay && (await present.world.restoreFiles())) {
+      present.isRestored = true;
+      present.history = emptyHistory;
+    } else discard();
+    return await takeWorld();
   };
   return {
-    take,
-    get before() {
-      return before;
-    },
-    get isRestored() {
-      return isRestored;
-    },
-    get shared() {
-      return shared;
-    },
+    take: async () => (await takeWorld()).world,
     run: async (requests, { start, judge }) => {
-      if (!isFit(requests, start)) {
-        const canStay = start === 'restored' && sessions < maxSessions && world?.isLost === false;
-        if (canStay && (await world?.restoreFiles()) === true) {
-          isRestored = true;
-          begin();
-        } else discard();
-      }
-      const current = await take();
-      sessions += 1;
-      shared = start === 'own' ? 0 : countShared(requests);
-      const served: Trunk = shared === 0 ? noTrunk : (trunk ?? noTrunk);
-      current.beginSession(served.results);
-      before = shared === 0 ? [...left] : [];
-      const isFromClean = shared > 0 || state === 'clean';
-      let end = shared;
-      const observations: Observation[] = [...served.observations];
+      const current = await takeFit(requests, start);
+      const { world, history, isRestored } = current;
+      current.sessions += 1;
+      const served = findServed(isSharing && start !== 'own' ? history : emptyHistory, requests);
+      const shared = served.requests.length;
+      world.beginSession(served.results);
+      const observations = [...served.observations];
+      const traces: Trace[] = [];
       for (const request of requests.slice(shared)) {
-        const observation = await current.send(request);
+        const observation = await world.send(request);
         observations.push(observation);
         const { changed, removed } = observation.files;
-        const hasLost = [...changed, ...removed].some((path) => current.hadFile(path));
+        const hasLost = [...changed, ...removed].some((path) => world.hadFile(path));
         const trace = hasLost ? 'spoilt' : judge({ request, observation });
-        if (trace === 'spoilt' || (trace === 'used' && state === 'clean')) state = trace;
-        if (trace !== 'clean') {
-          end = observations.length;
-          openNext();
-        }
-        if (current.isLost) break;
+        traces.push(trace);
+        if (trace !== 'clean') openNext();
+        if (world.isLost) break;
       }
-      if (end > shared) {
-        trunk = isFromClean
-          ? {
-              requests: requests.slice(0, end),
-              observations: observations.slice(0, end),
-              results: current.results.slice(0, end),
-            }
-          : null;
-        if (shared > 0) left = [];
-        left.push(requests);
-      }
-      return observations;
+      current.history = addSession(history, { requests, observations, results: world.results, traces });
+      return { observations, shared, before: shared === 0 ? history.left : [], isRestored };
     },
     [Symbol.asyncDispose]: async () => {
       discard();
@@ -172,4 +122,16 @@ export function openVariant(
       await Promise.all(endings);
     },
   };
+}
+
+function isFit(
+  { sessions, history, isRestored }: OpenWorld,
+  requests: readonly ExploredRequest[],
+  { start, isSharing }: { start: Start; isSharing: boolean },
+): boolean {
+  if (sessions >= maxSessions || (isRestored && start !== 'restored')) return false;
+  if (start === 'own') return sessions === 0;
+  const { state } = history;
+  if (state === 'clean' || (start === 'used' && state === 'used')) return true;
+  return isSharing && findServed(history, requests).requests.length > 0;
 }
