@@ -111,7 +111,10 @@ function explainUnknownAlternative(union: z.ZodUnion, document: SourceDocument, 
       { ...document.locateValue(path), code, message: `An empty mapping is no ${thing}${suggestNearest('', names)}` },
     ];
   }
-  const message = `Unknown ${thing} \`${first}\`${suggestNearest(first, names)}`;
+  // A mapping is never taken for a name that stands alone.
+  const message = names.includes(first)
+    ? `\`${first}\` takes no value: write \`${first}\` alone`
+    : `Unknown ${thing} \`${first}\`${suggestNearest(first, names)}`;
   return [{ ...document.locateKey([...path, first]), code, message }];
 }
 

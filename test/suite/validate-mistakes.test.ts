@@ -27,6 +27,12 @@ const mistakes: readonly Mistake[] = [
   [inSuite('runz: 2'), '2:1', 'unknown-key', 'Unknown key `runz`; did you mean `runs`?'],
   [inSuite('runs: 0'), '2:7', 'out-of-range', '`runs` must be at least 1, not 0'],
   [
+    asserting('noToolErrors: "true"'),
+    '6:19',
+    'unknown-assertion',
+    '`noToolErrors` takes no value: write `noToolErrors` alone',
+  ],
+  [
     inSuite('timeout: 60'),
     '2:10',
     'bad-duration',
