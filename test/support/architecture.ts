@@ -33,6 +33,7 @@ const roomRanks: ReadonlyMap<string, number> = new Map([
   ['server', 7],
   ['tunnel', 7],
   ['browser', 8],
+  ['host-drivers', 8],
   ['engine', 9],
   ['runner', 10],
   ['supervisor', 10],
