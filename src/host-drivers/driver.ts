@@ -30,7 +30,7 @@ export interface HostStart {
 export interface HostOutput {
   /** The final answer; null if the output has none. */
   text: string | null;
-  /** The calls that the host refused to make, as sentences. */
+  /** The calls of the servers' tools that the host refused to make, as sentences. */
   denials: readonly string[];
   /** What the host reports as its own failure, as sentences. */
   errors: readonly string[];
@@ -41,6 +41,8 @@ export interface ProviderRequest {
   method: string;
   /** With the query. */
   path: string;
+  /** By lower-case name. */
+  headers: Readonly<Record<string, string>>;
   /** The parsed body; null if there is none or it is not JSON. */
   body: unknown;
 }

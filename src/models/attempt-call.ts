@@ -144,15 +144,18 @@ async function sendRequest(
 }
 
 /** Pauses all calls of the key, because the provider would refuse them for the same rate limit. */
-function pauseCalls(outcome: { ok: false } & AttemptFailure, pacer: ProviderPacer): { ok: false } & AttemptFailure {
+export function pauseCalls(
+  outcome: { ok: false } & AttemptFailure,
+  pacer: ProviderPacer,
+): { ok: false } & AttemptFailure {
   if (outcome.isRateLimited === true && outcome.retryAfterMs !== undefined) pacer.pause(outcome.retryAfterMs);
   return outcome;
 }
 
-function judgeResult(
-  result: LanguageModelV4GenerateResult,
+export function judgeResult<T extends Pick<LanguageModelV4GenerateResult, 'content' | 'finishReason' | 'usage'>>(
+  result: T,
   { model, redactor }: ProviderCaller,
-): AttemptOutcome<LanguageModelV4GenerateResult> {
+): AttemptOutcome<T> {
   const { unified, raw } = result.finishReason;
   const reason = redactor.redact(raw ?? unified).slice(0, 100);
   if (unified === 'content-filter') {

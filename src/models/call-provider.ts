@@ -1,8 +1,9 @@
 import type { Pacer } from '../base/pacing.ts';
 import { type Clock, type Deadline, race, startDeadline } from '../base/time.ts';
-import { retryRequest } from '../http/retry.ts';
-import { attemptCall, type CallLimits, type ProviderCaller } from './attempt-call.ts';
-import type { ModelAnswer, ModelCall } from './language-model.ts';
+import { type AttemptOutcome, retryRequest } from '../http/retry.ts';
+import { attemptCall, type AttemptBounds, type CallLimits, type ProviderCaller } from './attempt-call.ts';
+import { attemptHostRequest } from './forward-request.ts';
+import type { HostRequest, ModelAnswer, ModelCall } from './language-model.ts';
 import { formatModelName } from './model-name.ts';
 import { translateCall } from './provider-tools.ts';
 
@@ -24,30 +25,12 @@ const maxAttempts = 8;
 export async function callProvider(
   caller: ProviderCaller,
   call: ModelCall,
-  { signal, timeoutMs }: { signal: AbortSignal; timeoutMs?: number | undefined },
+  options: CallOptions,
 ): Promise<ModelAnswer> {
-  const { clock, pacer, quota, random, logger } = caller;
-  const limits =
-    timeoutMs === undefined
-      ? caller.limits
-      : { ...caller.limits, attemptTimeoutMs: timeoutMs, callTimeoutMs: timeoutMs };
   const translated = translateCall(call);
   for (const change of translated.changes) warnOnce(caller, change);
-  const deadline = startDeadlineLater(clock, limits.callTimeoutMs, `The call of ${formatModelName(caller.model)}`);
-  const result = await retryRequest(
-    (remainingMs) => attemptCall({ ...caller, limits }, translated.call, { remainingMs, signal }),
-    {
-      isSafe: true,
-      maxAttempts,
-      priority: 'normal',
-      clock,
-      pacer: boundPacer(pacer, clock, deadline),
-      quota,
-      random,
-      logger,
-      signal,
-      deadlines: [deadline],
-    },
+  const result = await repeatAttempts(caller, options, (limited, bounds) =>
+    attemptCall(limited, translated.call, bounds),
   );
   const { content, finishReason, usage, warnings } = result;
   for (const warning of warnings) {
@@ -55,6 +38,53 @@ export async function callProvider(
     warnOnce(caller, `${formatModelName(caller.model)} ignores \`${warning.feature}\`, which it does not support.`);
   }
   return { content: translated.readContent(content), finishReason, usage, isReplayed: false };
+}
+
+interface CallOptions {
+  signal: AbortSignal;
+  timeoutMs?: number | undefined;
+}
+
+/**
+ * Sends the call of a host to the provider as `callProvider` does, with the key of the provider.
+ *
+ * @throws {ModelError} `refused`, `filtered` or `unavailable`
+ * @throws the signal's reason once it aborts
+ */
+export async function forwardToProvider(
+  caller: ProviderCaller,
+  request: HostRequest,
+  options: CallOptions,
+): Promise<ModelAnswer> {
+  const answer = await repeatAttempts(caller, options, (limited, bounds) =>
+    attemptHostRequest(limited, request, bounds),
+  );
+  return { ...answer, isReplayed: false };
+}
+
+async function repeatAttempts<T>(
+  caller: ProviderCaller,
+  { signal, timeoutMs }: CallOptions,
+  attempt: (caller: ProviderCaller, bounds: AttemptBounds) => Promise<AttemptOutcome<T>>,
+): Promise<T> {
+  const { clock, pacer, quota, random, logger } = caller;
+  const limits =
+    timeoutMs === undefined
+      ? caller.limits
+      : { ...caller.limits, attemptTimeoutMs: timeoutMs, callTimeoutMs: timeoutMs };
+  const deadline = startDeadlineLater(clock, limits.callTimeoutMs, `The call of ${formatModelName(caller.model)}`);
+  return await retryRequest((remainingMs) => attempt({ ...caller, limits }, { remainingMs, signal }), {
+    isSafe: true,
+    maxAttempts,
+    priority: 'normal',
+    clock,
+    pacer: boundPacer(pacer, clock, deadline),
+    quota,
+    random,
+    logger,
+    signal,
+    deadlines: [deadline],
+  });
 }
 
 function warnOnce({ logger, warned }: ProviderCaller, message: string): void {

@@ -22,6 +22,19 @@ export interface ModelCall extends ModelParameters {
   tools: LanguageModelV4FunctionTool[];
   toolChoice?: LanguageModelV4ToolChoice;
   temperature?: number;
+  /** How a host runs that makes the call itself. A recording was made with the same. */
+  hostProgram?: { platform: string; builtIns: 'on' | 'off' };
+}
+
+/** A call in the words of the host that makes it. */
+export interface HostRequest {
+  /** Below the base URL of the provider, with the query. */
+  path: string;
+  /** Those that the provider may see. */
+  headers: Readonly<Record<string, string>>;
+  body: string;
+  /** @throws {Error} if the response is not a complete answer */
+  readAnswer(response: { contentType: string; text: string }): Omit<ModelAnswer, 'isReplayed'>;
 }
 
 /** The answer of a model to one call. */
@@ -39,6 +52,10 @@ export interface AnswerOptions {
   timeoutMs?: number;
   /** True if a withheld answer is a result: it is then recorded, and replayed as the same error. */
   acceptsRefusal?: boolean;
+  /** What is sent to the provider instead of the call, which then only identifies the request in recordings. */
+  hostRequest?: HostRequest;
+  /** Replaces the paths of this call in recordings, next to the mask of the session. */
+  mask?: TextMask;
 }
 
 /** A model for one iteration of one case. Its calls are made one after the other. */

@@ -6,7 +6,7 @@ import { openRoute, type Route } from '../http/dispatcher.ts';
 import type { ProxySettings } from '../http/proxy.ts';
 import { createRetryQuota, type RetryQuota } from '../http/retry.ts';
 import type { CallLimits } from './attempt-call.ts';
-import { callProvider, defaultCallLimits } from './call-provider.ts';
+import { callProvider, defaultCallLimits, forwardToProvider } from './call-provider.ts';
 import type { ModelRequest, ModelSession, ModelSource } from './language-model.ts';
 import { loadModel } from './open-provider.ts';
 import type { ProviderDirectory, ProviderSettings } from './providers.ts';
@@ -91,8 +91,12 @@ export function createProviderSource(options: ProviderSourceOptions): ProviderSo
       const caller = { settings, model, createModel, ...shared };
       return {
         model,
-        answer: async (call, { signal, timeoutMs }) =>
-          await callProvider(caller, call, { signal: AbortSignal.any([closing.signal, signal]), timeoutMs }),
+        answer: async (call, { signal, timeoutMs, hostRequest }) => {
+          const bounds = { signal: AbortSignal.any([closing.signal, signal]), timeoutMs };
+          return hostRequest === undefined
+            ? await callProvider(caller, call, bounds)
+            : await forwardToProvider(caller, hostRequest, bounds);
+        },
       };
     },
     listWarnings: () => [...warned],

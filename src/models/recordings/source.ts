@@ -119,6 +119,10 @@ interface SessionParts {
 
 const noMask: TextMask = { hide: (value) => value, show: (value) => value };
 
+function joinMasks(one: TextMask, other: TextMask): TextMask {
+  return { hide: (value) => other.hide(one.hide(value)), show: (value) => one.show(other.show(value)) };
+}
+
 function createRecordedSession({
   request,
   fingerprinter,
@@ -129,12 +133,13 @@ function createRecordedSession({
   onReuse,
   now,
 }: SessionParts): ModelSession {
-  const { mask = noMask } = request;
+  const ownMask = request.mask ?? noMask;
   let session: ModelSession | null = null;
   return {
     model: request.model,
     answer: async (call, options) => {
       const { signal, acceptsRefusal = false } = options;
+      const mask = options.mask === undefined ? ownMask : joinMasks(ownMask, options.mask);
       signal.throwIfAborted();
       const { call: named, nameAnswer } = nameCalls(mask.hide(call));
       const sent = fingerprinter.readCall(named);
