@@ -79,6 +79,14 @@ export const modelParametersSchema = z.strictObject({
 });
 export type ModelParameters = z.infer<typeof modelParametersSchema>;
 
+/** How the program of a host runs. */
+export const hostProgramSchema = z.strictObject({
+  builtIns: z.enum(['on', 'off']),
+  /** True if the host may use the network of the machine. */
+  allowsNetwork: z.boolean(),
+});
+export type HostProgramSettings = z.infer<typeof hostProgramSchema>;
+
 /**
  * Settings that only inline tests can carry. The object is open on the wire: the API has no field for the gate's own keys, so they travel
  * here.
@@ -104,6 +112,8 @@ export const advancedConfigSchema = z.looseObject({
   decoys: z.array(decoyToolSchema).exactOptional(),
   /** The host whose treatment of the server the model sees; absent for the gate's own loop. */
   host: hostIdentitySchema.exactOptional(),
+  /** Set if the program of the host holds the conversation, instead of the gate's own loop in its profile. */
+  hostProgram: hostProgramSchema.exactOptional(),
   /** The revision of MCP for this case, if the servers of the run speak different revisions. */
   protocol: z.enum(protocolRevisions).exactOptional(),
   /** True if `{{name}}` in steps and checks is replaced by a value. */

@@ -1,4 +1,11 @@
-import type { ChecksEnvelope, DecoyTool, MatchOptions, ModelParameters, ToolPolicy } from './case.ts';
+import type {
+  ChecksEnvelope,
+  DecoyTool,
+  HostProgramSettings,
+  MatchOptions,
+  ModelParameters,
+  ToolPolicy,
+} from './case.ts';
 import type { ClientOffer, UsedAnswer } from '../model/client-abilities.ts';
 import type { Step } from './step.ts';
 import type { Check } from '../checks/assertion.ts';
@@ -147,6 +154,8 @@ export interface LocatedAnswer extends UsedAnswer {
 export interface ModelSettings {
   /** The ids of hosts; empty for the default. A case of a plan has at most one: `expandHosts` makes a case for each. */
   hosts: readonly string[];
+  /** Set if the program of the only host holds the conversation. */
+  hostProgram: (HostProgramSettings & { version: string }) | null;
   system: string | null;
   temperature: number | null;
   /** The largest number of model calls per prompt; null for the default. */

@@ -1,8 +1,10 @@
 import { ModelError } from '../base/errors.ts';
 import { defaultMaxSteps, type TestCase } from '../cases/case.ts';
 import type { Step } from '../cases/step.ts';
+import type { HostPrograms, HostSettings } from '../host-drivers/host-programs.ts';
 import { startConversation } from '../models/conversation.ts';
 import type { ModelSession } from '../models/language-model.ts';
+import { runHostPrompt } from './host-prompt.ts';
 import type { IterationLimit } from './iteration-limit.ts';
 import { type CaseHost, openHost, showInstructions } from './host-offer.ts';
 import { type InstructingServer, renderInstructions, renderSystemPrompt } from './model-output.ts';
@@ -26,8 +28,27 @@ export interface PromptRunner {
   ): Promise<StepOutcome>;
 }
 
-export function createPromptRunner(testCase: TestCase, openModel: OpenModel | null): PromptRunner {
+export function createPromptRunner(
+  testCase: TestCase,
+  openModel: OpenModel | null,
+  hosts: Pick<HostPrograms, 'open'> | null = null,
+): PromptRunner {
   let promptSession: PromptSession | null = null;
+  const runInProgram = async (
+    settings: HostSettings,
+    ...[step, connection, recording]: Parameters<PromptRunner['runPrompt']>
+  ): Promise<StepOutcome> => {
+    const program = (await hosts?.open(settings)) ?? { problem: 'Hosts cannot be started here.' };
+    if ('problem' in program) {
+      recording.transcript.runStop = program.problem;
+      return { status: 'fail', reason: program.problem, effect: 'give-up' };
+    }
+    if (openModel === null) throw new TypeError('A host has no model.');
+    const session = await openModel();
+    const { toolPolicy = {}, maxSteps = defaultMaxSteps, modelTimeoutMs = null } = testCase.advancedConfig ?? {};
+    const turn = { program, settings, session, toolPolicy, maxSteps, modelTimeoutMs };
+    return await runHostPrompt(step, connection, { ...recording, turn });
+  };
   return {
     runPrompt: async (step, connection, recording) => {
       if (openModel === null) {
@@ -35,7 +56,17 @@ export function createPromptRunner(testCase: TestCase, openModel: OpenModel | nu
         recording.transcript.runStop = reason;
         return { status: 'fail', reason, effect: 'give-up' };
       }
-      const { host: identity } = testCase.advancedConfig ?? {};
+      const { host: identity, hostProgram } = testCase.advancedConfig ?? {};
+      if (identity !== undefined && hostProgram !== undefined) {
+        const { id, version } = identity;
+        try {
+          return await runInProgram({ id, version: version ?? '', ...hostProgram }, step, connection, recording);
+        } catch (error) {
+          connection.signal.throwIfAborted();
+          if (!(error instanceof ModelError)) throw error;
+          return explainNoAnswer(error, recording.transcript);
+        }
+      }
       const host = identity === undefined ? null : openHost(identity);
       if (identity !== undefined && host === null) {
         const reason = `There is no profile of the host ${identity.id}.`;

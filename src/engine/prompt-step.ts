@@ -169,14 +169,14 @@ function explainTooLong(error: unknown, results: readonly ToolResult[]): string 
   return clipReason(`The result${size} of ${largest.toolName} does not fit the model. ${error.message}`);
 }
 
-function explainNoList(listing: UnusableList): StepOutcome {
+export function explainNoList(listing: UnusableList): StepOutcome {
   if (listing.kind === 'lost') return giveUpByLoss(listing.witnessed, 'tools/list');
   if (listing.kind === 'refused') return { status: 'fail', reason: listing.reason, effect: 'stop' };
   return { status: 'fail', reason: describeNoAnswer('tools/list', listing.message), effect: 'give-up' };
 }
 
 /** Lists the calls of this turn with their results, which have the same order. */
-function listCalls(
+export function listCalls(
   { toolCalls, toolResults }: Transcript,
   firstCall: number,
   firstResult: number,
@@ -194,7 +194,7 @@ function listCalls(
 }
 
 /** Explains why the calls of this turn fail the case; null if they do not. */
-function describeToolErrors(
+export function describeToolErrors(
   { toolResults }: Transcript,
   firstResult: number,
   { anyError, expected }: PromptAllowance,

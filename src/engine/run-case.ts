@@ -15,6 +15,7 @@ import type { Snapshots } from '../checks/judgement.ts';
 import { needsWidgets } from './find-checks.ts';
 import { openFixtures, type RunStepIn } from './fixture-steps.ts';
 import { findHiddenTool, listUnlisted } from './hidden-tools.ts';
+import type { HostPrograms } from '../host-drivers/host-programs.ts';
 import { type IterationLimit, startIterationLimit } from './iteration-limit.ts';
 import { createAskJudge, type OpenJudge } from './model-judge.ts';
 import { createWatch } from './notification-log.ts';
@@ -94,6 +95,8 @@ interface RunCaseOptions {
   /** Called with the protocol version of each session. */
   onSession?: (target: Target, protocolVersion: string) => void;
   openModel?: OpenModel | null;
+  /** The programs of hosts; null if none can be started. */
+  hosts?: Pick<HostPrograms, 'open'> | null;
   openJudge?: OpenJudge | null;
   snapshots?: Snapshots | null;
   facts?: IterationFacts | null;
@@ -167,7 +170,7 @@ async function runInSession(
     connection,
     recording,
     context,
-    promptRunner: createPromptRunner(testCase, openModel),
+    promptRunner: createPromptRunner(testCase, openModel, options.hosts),
     expectedErrors,
     anyError,
     clock,

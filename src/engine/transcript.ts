@@ -232,6 +232,19 @@ export class Transcript implements Evidence {
     return this.#beginCall(call, origin);
   }
 
+  /** Records the start of a call that a host makes for the model. Answers in a host's own words do not name the call. */
+  beginHostCall(call: ToolCall, origin: CallOrigin & { isListed: boolean }): CallRecord {
+    this.turns.at(-1)?.actualToolCalls.push(call);
+    return this.beginPinnedCall(call, origin);
+  }
+
+  /** Records the gate's own answer to a call of a host. No server gets the call, and it does not count. */
+  refuseHostCall({ toolName, arguments: input }: ToolCall, text: string): void {
+    const toolCallId = this.#nextCallId();
+    this.messages.push({ role: 'assistant', content: [{ type: 'tool-call', toolCallId, toolName, input }] });
+    this.addOwnAnswer(toolCallId, toolName, text);
+  }
+
   #beginCall(call: ToolCall, origin: CallOrigin & { isListed: boolean; toolCallId: string }): CallRecord {
     const { toolName } = call;
     const { stepIndex, isListed, toolCallId } = origin;

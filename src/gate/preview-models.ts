@@ -1,6 +1,5 @@
 import { describeError, ModelError } from '../base/errors.ts';
 import { formatCount } from '../base/text.ts';
-import { identifyHost } from '../hosts/find-host.ts';
 import { isSameHost } from '../model/format-host.ts';
 import { defaultMaxSteps } from '../cases/case.ts';
 import { describeSource } from '../model/source.ts';
@@ -10,6 +9,7 @@ import { describeToolChanges } from '../models/provider-tools.ts';
 import type { PlannedModelCase, PlannedModels } from './plan/plan-models.ts';
 import type { FileSuite } from './plan/plan-suites.ts';
 import { findUsable } from '../models/recordings/format.ts';
+import { identifyCaseHost } from '../suite/model-settings.ts';
 
 /** The gate asks a judge for two more opinions if its first opinion is a fail. */
 const opinionsPerJudge = 3;
@@ -61,7 +61,7 @@ export function describeOffer(
   const prompted = suites
     .flatMap(({ suite }) => suite.cases)
     .filter(({ steps }) => steps.some(({ step }) => step.kind === 'prompt'))
-    .filter(({ modelSettings }) => identifyHost(modelSettings.hosts[0]) === null);
+    .filter(({ modelSettings }) => identifyCaseHost(modelSettings) === null);
   if (prompted.length === 0) return [];
   const tools = [
     ...Object.values(configurations).flatMap((surface) => surface.tools),

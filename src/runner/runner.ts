@@ -17,6 +17,7 @@ import type { Target } from '../mcp/session.ts';
 import type { TestCase } from '../cases/case.ts';
 import type { ProcessWitness, ServerWitnesses } from '../model/process-end.ts';
 import type { terminalRunStatuses } from '../model/run.ts';
+import type { HostPrograms } from '../host-drivers/host-programs.ts';
 import type { TextMask } from '../models/language-model.ts';
 import { identifyTrace } from '../otlp/ids.ts';
 import { attributeLoss, settleRepeated } from './attribute-loss.ts';
@@ -115,6 +116,8 @@ export interface RunnerOptions {
   variables?: ReadonlyMap<string, Secret>;
   /** Shows the apps of servers; null if no browser is available. */
   browser: BrowserPool | null;
+  /** The programs of hosts; null if none can be started. */
+  hosts?: Pick<HostPrograms, 'open'> | null;
   /** Tracks the processes of the servers that the gate started. None by default. */
   witnesses?: ServerWitnesses | null;
   /** The snapshots that `toMatchFile` compares with. Without them, such checks are not measured. */
@@ -194,6 +197,7 @@ export function createRunner(options: RunnerOptions): Runner {
       snapshots: maskSnapshots(options.snapshots ?? null, mask),
       runCommand,
       browser,
+      hosts: options.hosts ?? null,
       onSession,
     };
     const seen = await runCase(testCase, target, {

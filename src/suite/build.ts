@@ -14,7 +14,13 @@ import { buildOffer, findEmptyConditions, findUnofferedRequests } from './client
 import type { Finding } from './findings.ts';
 import { findHopelessSteps, listFixtures, parseFixtures } from './fixtures.ts';
 import { fillJudgeModel, fillModelOfStep, findJudgesWithoutModel, locateJudges, locateStepJudges } from './judges.ts';
-import { buildModelSettings, findTwoModelKeys, listCaseModels } from './model-settings.ts';
+import {
+  buildModelSettings,
+  findHostProgramLimits,
+  findTwoModelKeys,
+  listCaseModels,
+  type WrittenSettings,
+} from './model-settings.ts';
 import { checkNames, finishTexts } from './names.ts';
 import type { DocumentPath, SourceDocument } from './source-document.ts';
 import { mapSnapshots, mapSnapshotsOfStep, placeSnapshot } from './snapshots.ts';
@@ -101,6 +107,8 @@ export function buildSuite(
         'This case expects an error of a tool and can never pass: its own checks have `noToolErrors`; take that out';
       findings.push({ ...document.locateKey([...path, ...expectsError]), code: 'contradiction', message });
     }
+    const locateSetting = (key: keyof WrittenSettings) =>
+      document.locateKey(testCase[key] === undefined ? [key] : [...path, key]);
     const built: SuiteCase = {
       id,
       title: testCase.title,
@@ -117,9 +125,7 @@ export function buildSuite(
       protocol: null,
       recordingId: id,
       placeholders: names?.placeholders ?? null,
-      modelSettings: buildModelSettings(written, testCase, (key) =>
-        document.locateKey(testCase[key] === undefined ? [key] : [...path, key]),
-      ),
+      modelSettings: buildModelSettings(written, testCase, locateSetting),
       client,
       failOnToolError: testCase.failOnToolError ?? true,
       expectedOutput: testCase.expectedOutput ?? null,
@@ -131,7 +137,12 @@ export function buildSuite(
       teardown,
       judges: [...(ownChecks.mode === 'replace' ? [] : judges), ...ownJudges],
     };
-    return expandModels(built, listCaseModels(written, testCase));
+    const variants = expandModels(built, listCaseModels(written, testCase));
+    appendAll(
+      findings,
+      variants.flatMap((variant) => findHostProgramLimits(variant, { ...written, ...testCase }, locateSetting)),
+    );
+    return variants;
   });
 
   const suite: Suite = {
@@ -203,7 +214,12 @@ export function expandHosts(suite: Suite, chosen: readonly string[] | null): Sui
     const { id, title, variantOf, modelSettings, steps } = testCase;
     if (!steps.some(({ step }) => step.kind === 'prompt')) return [testCase];
     const hosts = chosen ?? modelSettings.hosts;
-    const choose = (host: string): SuiteCase => ({ ...testCase, modelSettings: { ...modelSettings, hosts: [host] } });
+    // A chosen host is a profile.
+    const hostProgram = chosen === null ? modelSettings.hostProgram : null;
+    const choose = (host: string): SuiteCase => ({
+      ...testCase,
+      modelSettings: { ...modelSettings, hosts: [host], hostProgram },
+    });
     const [only, ...others] = hosts;
     if (only === undefined) return [testCase];
     if (others.length === 0) return [choose(only)];

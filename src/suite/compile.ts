@@ -6,9 +6,9 @@ import { fillParts, plainText } from '../cases/placeholders.ts';
 import type { Step } from '../cases/step.ts';
 import type { ClientOffer } from '../model/client-abilities.ts';
 import type { LocatedStep, Suite, SuiteCase } from '../cases/suite.ts';
-import { identifyHost } from '../hosts/find-host.ts';
 import { resolveChecks } from './build.ts';
 import { type Dialect, isSent } from './dialect.ts';
+import { identifyCaseHost } from './model-settings.ts';
 
 interface CompileOptions {
   dialect: Dialect;
@@ -75,18 +75,21 @@ function compileFixtures({ setup, teardown }: SuiteCase, finish: (step: Step) =>
 
 /** Compiles the model settings. A case without prompts has only those that say which tools a search finds, and only if it searches. */
 function compileModelSettings(testCase: SuiteCase, suite: Suite, dialect: Dialect): TestCase['advancedConfig'] {
-  const { hosts, system, temperature, maxSteps, maxResultTokens, toolPolicy, decoys, parameters, timeoutMs } =
+  const { hostProgram, system, temperature, maxSteps, maxResultTokens, toolPolicy, decoys, parameters, timeoutMs } =
     testCase.modelSettings;
   const offer = { ...(toolPolicy !== null && { toolPolicy }), ...(decoys.length > 0 && { decoys }) };
   if (!testCase.steps.some(({ step }) => step.kind === 'prompt')) {
     return dialect === 'embedded' && listAssertions(testCase, suite).some(searchesTools) ? offer : {};
   }
-  const host = identifyHost(hosts[0]);
+  const host = identifyCaseHost(testCase.modelSettings);
   return {
     ...(system !== null && { system }),
     ...(temperature !== null && { temperature }),
     ...(dialect === 'embedded' && {
       ...(host !== null && { host }),
+      ...(hostProgram !== null && {
+        hostProgram: { builtIns: hostProgram.builtIns, allowsNetwork: hostProgram.allowsNetwork },
+      }),
       ...(maxSteps !== null && { maxSteps }),
       ...(maxResultTokens !== null && { maxResultTokens }),
       ...(Object.keys(parameters).length > 0 && { modelParameters: parameters }),

@@ -1,7 +1,7 @@
 import type { SuiteOutline } from '../model/results.ts';
 import { asksModel, type Suite } from '../cases/suite.ts';
-import { identifyHost } from '../hosts/find-host.ts';
 import { hashDefinition } from './definition-hash.ts';
+import { identifyCaseHost } from './model-settings.ts';
 
 /** Takes from an evals file the data that is needed to count its results. `whole` is the suite before the selection. */
 export function outlineSuite(suite: Suite, whole: Suite): SuiteOutline {
@@ -17,7 +17,7 @@ export function outlineSuite(suite: Suite, whole: Suite): SuiteOutline {
       // A case that asks no model has none, even if it names one.
       const model = asksModel(testCase) ? testCase.model : null;
       const hasPrompt = testCase.steps.some(({ step }) => step.kind === 'prompt');
-      const host = hasPrompt ? identifyHost(testCase.modelSettings.hosts[0]) : null;
+      const host = hasPrompt ? identifyCaseHost(testCase.modelSettings) : null;
       return {
         id,
         title,

@@ -1,10 +1,13 @@
 import { type ModelParameters, modelParametersSchema } from '../cases/case.ts';
 import { asksModel, type ModelSettings, type SourceLocation, type Suite, type SuiteCase } from '../cases/suite.ts';
+import { drivenHosts } from '../hosts/driven-hosts.ts';
+import { identifyHost } from '../hosts/find-host.ts';
+import type { HostIdentity } from '../model/host-identity.ts';
 import type { Finding } from './findings.ts';
 import type { DocumentPath, SourceDocument } from './source-document.ts';
 import type { WrittenCase, WrittenSuite } from './suite-schema.ts';
 
-type WrittenSettings = Pick<
+export type WrittenSettings = Pick<
   WrittenSuite,
   | 'host'
   | 'hosts'
@@ -42,7 +45,7 @@ export function buildModelSettings(
   const ownKey = ownKeys.find((key) => written[key] !== undefined);
   const isFile = typeof decoys === 'string';
   return {
-    hosts: listHosts(testCase) ?? listHosts(suite) ?? [],
+    ...(readHosts(testCase) ?? readHosts(suite) ?? { hosts: [], hostProgram: null }),
     system,
     temperature,
     maxSteps,
@@ -65,8 +68,61 @@ function pickParameters({ reasoningEffort, maxOutputTokens, topP, seed }: Writte
   };
 }
 
-function listHosts({ host, hosts }: Pick<WrittenSettings, 'host' | 'hosts'>): string[] | undefined {
-  return hosts ?? (host === undefined ? undefined : [host]);
+function readHosts({
+  host,
+  hosts,
+}: Pick<WrittenSettings, 'host' | 'hosts'>): Pick<ModelSettings, 'hosts' | 'hostProgram'> | undefined {
+  if (hosts !== undefined) return { hosts, hostProgram: null };
+  if (host === undefined) return undefined;
+  if (typeof host === 'string') return { hosts: [host], hostProgram: null };
+  const { command, version, 'built-ins': builtIns = 'on', 'allow-host-network': allowsNetwork = false } = host;
+  return { hosts: [command], hostProgram: { version, builtIns, allowsNetwork } };
+}
+
+/** Identifies the host of a case for its results and recordings; null for the gate's own loop. */
+export function identifyCaseHost({
+  hosts,
+  hostProgram,
+}: Pick<ModelSettings, 'hosts' | 'hostProgram'>): HostIdentity | null {
+  const [id] = hosts;
+  if (hostProgram === null || id === undefined) return identifyHost(id);
+  return { id, version: hostProgram.version, program: true };
+}
+
+/** Settings of the gate's own loop, which a host has not or decides itself. */
+const loopKeys = [
+  'system',
+  'temperature',
+  'maxResultTokens',
+  ...modelParametersSchema.keyof().options,
+  'decoys',
+] as const;
+
+/** Finds what the program of a host cannot do for a case: it decides about the calls of the model, and holds one conversation of one prompt. */
+export function findHostProgramLimits(
+  { modelSettings, steps, model, title }: Pick<SuiteCase, 'modelSettings' | 'steps' | 'model' | 'title'>,
+  written: WrittenSettings,
+  locateKey: (key: keyof WrittenSettings) => SourceLocation,
+): Finding[] {
+  const { hostProgram, hosts } = modelSettings;
+  const [id = ''] = hosts;
+  if (hostProgram === null) return [];
+  const found = loopKeys.flatMap((key): Finding[] => {
+    if (written[key] === undefined) return [];
+    const message = `\`${key}\` is for the gate's own loop, and the program of ${id} decides about its calls itself; leave it out`;
+    return [{ ...locateKey(key), code: 'host-program-setting', message }];
+  });
+  const [, second] = steps.filter(({ step }) => step.kind === 'prompt');
+  if (second !== undefined) {
+    const message = `case "${title}" has several prompts, and the program of a host answers one; split the case`;
+    found.push({ ...second.location, code: 'host-program-prompts', message });
+  }
+  const provider = drivenHosts.get(id)?.provider;
+  if (model !== null && provider !== undefined && !model.startsWith(`${provider}/`)) {
+    const message = `${id} asks models of ${provider}, and the case names ${model}`;
+    found.push({ ...locateKey('host'), code: 'host-program-model', message });
+  }
+  return found;
 }
 
 /** Lists the models of a case: its own, or else the suite's. Null stands for no model. */

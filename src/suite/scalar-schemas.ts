@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { quoteValue } from '../base/text.ts';
+import { drivenHosts } from '../hosts/driven-hosts.ts';
 import { genericHost } from '../hosts/find-host.ts';
 import { hostIds } from '../model/host-ids.ts';
 import { type ProtocolSetting, protocolSettings } from '../model/protocol.ts';
@@ -70,6 +71,30 @@ export const hostId = z
     context.addIssue({ code: 'custom', message, params: { code: 'unknown-host' } });
     return z.NEVER;
   });
+
+/** The program of a host, which holds the conversation itself. */
+const hostProgram = z.strictObject({
+  command: z
+    .string()
+    .refine((id) => drivenHosts.has(id), {
+      error: ({ input }) =>
+        `${quoteValue(input)} is no host whose program can be driven; write ${[...drivenHosts.keys()].join(', ')}`,
+    })
+    .meta({ enum: [...drivenHosts.keys()], description: 'The host, which a step before the gate has installed.' }),
+  version: z.string().min(1).meta({ description: 'Its exact version. With another one, the case has no result.' }),
+  'built-ins': z.enum(['on', 'off']).exactOptional().meta({
+    default: 'on',
+    description: "`off` takes the host's own tools away, which changes what the model sees.",
+  }),
+  'allow-host-network': z.boolean().exactOptional().meta({
+    default: false,
+    description: 'Lets the host use the network where the machine cannot keep it from it.',
+  }),
+});
+export type WrittenHostProgram = z.infer<typeof hostProgram>;
+
+/** The host of a case: the profile of one, or the program of one. */
+export const hostChoice = z.union([hostId, hostProgram]);
 
 export function explainUnknownHost(id: string): string {
   return `${quoteValue(id)} is no known host${suggestNearest(id, hostIds)}`;

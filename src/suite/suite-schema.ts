@@ -12,7 +12,7 @@ import { writtenCheckSchema } from './assertion-schema.ts';
 import { ignorePattern } from './assertion-values.ts';
 import { writtenOfferSchema } from './client-offer.ts';
 import { policyFileSchema, suitePolicySchema } from './policy-schema.ts';
-import { hostId, id, modelId, protocol, runs, runsOrRange } from './scalar-schemas.ts';
+import { hostChoice, hostId, id, modelId, protocol, runs, runsOrRange } from './scalar-schemas.ts';
 import { withIssueCode, text, timeout } from '../model/written-values.ts';
 import { fixtureStepsSchema, stepsSchema } from './step-schema.ts';
 
@@ -56,7 +56,7 @@ const modelShape = {
     )
     .exactOptional()
     .meta({ description: 'Models for prompt steps; every case with a prompt runs with each of them.' }),
-  host: hostId.exactOptional(),
+  host: hostChoice.exactOptional(),
   hosts: z
     .array(hostId)
     .min(1)

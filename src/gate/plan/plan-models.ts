@@ -2,7 +2,6 @@ import { describeError, ModelError } from '../../base/errors.ts';
 import type { Findings } from '../../base/findings.ts';
 import type { Secret } from '../../base/redaction.ts';
 import { listProxySecrets, type ProxySettings, readProxySettings } from '../../http/proxy.ts';
-import { identifyHost } from '../../hosts/find-host.ts';
 import type { ModelPrice } from '../../model/cost.ts';
 import type { HostIdentity } from '../../model/host-identity.ts';
 import { isAdvisory } from '../../checks/assertion.ts';
@@ -20,7 +19,7 @@ import {
 import { locateRecording, openRecordings } from '../../models/recordings/files.ts';
 import type { ReadRecording } from '../../models/recordings/format.ts';
 import type { RecordingsMode } from '../../models/recordings/source.ts';
-import { findCasesWithoutModel, locateModelUse } from '../../suite/model-settings.ts';
+import { findCasesWithoutModel, identifyCaseHost, locateModelUse } from '../../suite/model-settings.ts';
 import type { GateOptions } from '../options/schema.ts';
 
 /** A case with prompts or judges, a model that it asks, and the recording of its answers. */
@@ -104,7 +103,7 @@ export async function planModels(
     problems.set(modelId, problem);
     // Each variant for a model has its own file, so the case of the evals file names it. A judge judges each variant apart.
     const caseId = purpose === 'judge' ? `${testCase.id}.judge` : testCase.recordingId;
-    const host = purpose === 'judge' ? null : identifyHost(testCase.modelSettings.hosts[0]);
+    const host = purpose === 'judge' ? null : identifyCaseHost(testCase.modelSettings);
     const path = locateRecording(suite.location.file, { suiteId: suite.id, caseId, model, host });
     const read = mode === 'live' ? null : await recordings.read(path).catch(findings.absorb);
     const { ignore: ignored, reuse } = suite.recordings;

@@ -4,6 +4,7 @@ import type { Redactor } from '../../base/redaction.ts';
 import type { Clock } from '../../base/time.ts';
 import { findChromium } from '../../browser/find-chromium.ts';
 import { createBrowserPool } from '../../browser/pool.ts';
+import { createHostPrograms } from '../../host-drivers/host-programs.ts';
 import type { ServerWitnesses } from '../../model/process-end.ts';
 import { createRunner } from '../../runner/runner.ts';
 import type { RunningServer } from '../../server/running-server.ts';
@@ -38,6 +39,8 @@ export interface LocalOptions {
   redactor: Redactor;
   /** The job's environment, in which the backend searches for a browser; without it, no app is shown. */
   environment?: Readonly<Record<string, string | undefined>> | undefined;
+  /** The directory of the job, which programs of hosts must not change. */
+  cwd?: string;
   /** The witnesses of server processes, which know how calls ended. */
   witnesses?: ServerWitnesses | undefined;
   /** The recorded answers of APIs; null if no suite has any. */
@@ -51,13 +54,14 @@ const maxExplained = 1000;
 /** Opens the backend that runs evals in this process. */
 export async function openLocalBackend(
   plan: LocalPlan,
-  { clock, logger, redactor, environment, witnesses, upstream = null }: LocalOptions,
+  { clock, logger, redactor, environment, witnesses, upstream = null, cwd = '/' }: LocalOptions,
 ): Promise<EvalBackend> {
   const answers = createAnswerUse();
   const redactWitness = createWitnessRedaction(redactor);
   const models = plan.models === null ? null : await openJobModels(plan.models, plan, { clock, logger, redactor });
   const snapshots = plan.snapshots === null ? null : openSnapshots(plan.snapshots, redactor);
   const browser = environment === undefined ? null : createBrowserPool(findChromium(environment), clock);
+  const hosts = environment === undefined ? null : createHostPrograms({ clock, logger, environment, cwd });
   const servers = new Map<string, LocalServer>();
   const record = createLocalRecord(clock);
   const runner = createRunner({
@@ -81,6 +85,7 @@ export async function openLocalBackend(
     propagatesTraces: plan.hasTraceLog,
     variables: plan.variables,
     browser,
+    hosts,
     witnesses: witnesses ?? null,
     snapshots,
   });
@@ -173,6 +178,7 @@ export async function openLocalBackend(
     [Symbol.asyncDispose]: async () => {
       await runner[Symbol.asyncDispose]();
       await browser?.[Symbol.asyncDispose]();
+      await hosts?.[Symbol.asyncDispose]();
       await relay?.[Symbol.asyncDispose]();
       await models?.[Symbol.asyncDispose]();
     },

@@ -104,7 +104,7 @@ export async function runSuites(
     // Compared before the server of the job starts, so that nothing else runs while calls are timed.
     await behaviour.compare(base, { ...context, cwd: plan.cwd, signal: lifetime.cancelRun });
     const reaching = { ...context, signal: lifetime.cancelRun, deadline: lifetime.deadline, witnesses, upstream };
-    await using backend = await openBackend(plan, reaching);
+    await using backend = await openBackend(plan, { ...reaching, cwd: plan.cwd });
     await using _recordings = {
       [Symbol.asyncDispose]: async () => {
         ({ recordings, modelNotes, snapshots } = await backend.collect());

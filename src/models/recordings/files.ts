@@ -26,7 +26,7 @@ const longestModel = 100;
 
 /**
  * Returns the path of the recording of a case and model, next to its evals file: `recordings/<suite>/<case>.<provider>-<model>.jsonl`, or
- * `….<provider>-<model>@<host>.jsonl` unless the host is the gate's own.
+ * `….<provider>-<model>@<host>.jsonl` unless the host is the gate's own, and `…@<host>.program.jsonl` for its program.
  * Characters that are invalid in a file name become `_`, with a hash of the name, so that two models never share a file.
  */
 export function locateRecording(
@@ -41,7 +41,7 @@ export function locateRecording(
   const name = `${model.provider}-${model.name}`;
   const safe = name.replaceAll(/[^\w.-]/g, '_').slice(0, longestModel);
   const suffix = safe === name ? safe : `${safe}-${fingerprintText(JSON.stringify(model)).slice(0, 8)}`;
-  const of = host === null ? '' : `@${host.id}`;
+  const of = host === null ? '' : `@${host.id}${host.program === true ? '.program' : ''}`;
   return join(dirname(evalsFile), 'recordings', suiteId, `${caseId}.${suffix}${of}.jsonl`);
 }
 

@@ -8,6 +8,7 @@ const location = { file: 'evals/math.evals.yaml', line: 7, column: 5 };
 /** Model settings if neither the case nor the suite sets any. */
 export const noModelSettings: ModelSettings = {
   hosts: [],
+  hostProgram: null,
   system: null,
   temperature: null,
   maxSteps: null,

@@ -9,7 +9,10 @@ const stopReasons = {
 } as const;
 
 /** Writes an answer as Anthropic's Messages API does, with the types of its own package. */
-export function buildMessage(reply: ModelReply, { model, number }: { model: string; number: number }): object {
+export function buildMessage(
+  reply: ModelReply,
+  { model, number }: { model: string; number: number },
+): Anthropic.Message {
   const { text, toolCalls = [], reasoning, usage = {} } = reply;
   const finishReason = reply.finishReason ?? (toolCalls.length > 0 ? 'tool-calls' : 'stop');
   const thinking =
@@ -53,4 +56,54 @@ export function buildMessage(reply: ModelReply, { model, number }: { model: stri
 /** Writes an error as Anthropic's APIs do. */
 export function buildAnthropicError(type: string, message: string): object {
   return { type: 'error', error: { type, message }, request_id: 'req_scripted' };
+}
+
+/** Writes an answer as a stream: the tokens of the input come first, and each text and input in two parts. */
+export function streamMessage({ content, stop_reason: reason, usage, ...message }: Anthropic.Message): string {
+  const events: object[] = [
+    {
+      type: 'message_start',
+      message: { ...message, content: [], stop_reason: null, usage: { ...usage, output_tokens: 1 } },
+    },
+  ];
+  for (const [index, block] of content.entries()) {
+    const { start, deltas } = splitBlock(block);
+    events.push({ type: 'content_block_start', index, content_block: start }, { type: 'ping' });
+    for (const delta of deltas) events.push({ type: 'content_block_delta', index, delta });
+    events.push({ type: 'content_block_stop', index });
+  }
+  const delta = { stop_reason: reason, stop_sequence: null };
+  events.push(
+    { type: 'message_delta', delta, usage: { output_tokens: usage.output_tokens } },
+    { type: 'message_stop' },
+  );
+  return events
+    .map((event) => `event: ${'type' in event ? String(event.type) : ''}\ndata: ${JSON.stringify(event)}\n\n`)
+    .join('');
+}
+
+function splitBlock(block: Anthropic.ContentBlock): { start: object; deltas: object[] } {
+  const halve = (text: string) => [text.slice(0, text.length / 2), text.slice(text.length / 2)];
+  switch (block.type) {
+    case 'text':
+      return {
+        start: { ...block, text: '' },
+        deltas: halve(block.text).map((text) => ({ type: 'text_delta', text })),
+      };
+    case 'tool_use':
+      return {
+        start: { ...block, input: {} },
+        deltas: halve(JSON.stringify(block.input)).map((json) => ({ type: 'input_json_delta', partial_json: json })),
+      };
+    case 'thinking':
+      return {
+        start: { ...block, thinking: '', signature: '' },
+        deltas: [
+          { type: 'thinking_delta', thinking: block.thinking },
+          { type: 'signature_delta', signature: block.signature },
+        ],
+      };
+    default:
+      return { start: block, deltas: [] };
+  }
 }

@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import { z } from 'zod';
 import { startHttpServer, type ReceivedRequest } from '../network/http-server.ts';
-import { buildAnthropicError, buildMessage } from './anthropic-wire.ts';
+import { buildAnthropicError, buildMessage, streamMessage } from './anthropic-wire.ts';
 import { buildChatCompletion, buildCompatibleError } from './compatible-wire.ts';
 
 /** The wire formats: Anthropic's Messages, and Chat Completions, with which the other providers are compatible. */
@@ -97,7 +97,7 @@ export interface ScriptedProviderOptions {
 export async function openScriptedProvider({ format, answers }: ScriptedProviderOptions): Promise<ScriptedProvider> {
   const requests: ProviderRequest[] = [];
   const server = await startHttpServer((response, received) => {
-    if (received.method !== 'POST' || received.url !== paths[format]) {
+    if (received.method !== 'POST' || received.url.split('?')[0] !== paths[format]) {
       sendStatus(response, format, { status: 404, body: buildError(format, `No route ${received.url}.`) });
       return;
     }
@@ -155,6 +155,11 @@ function sendReply(
     format === 'anthropic'
       ? buildMessage(reply, { model, number: request.number })
       : buildChatCompletion(reply, { model, number: request.number });
+  if (format === 'anthropic' && request.body['stream'] === true) {
+    const events = streamMessage(buildMessage(reply, { model, number: request.number }));
+    response.writeHead(200, { 'content-type': 'text/event-stream', ...reply.headers }).end(events);
+    return;
+  }
   sendStatus(response, format, { status: 200, headers: reply.headers ?? {}, body: answer });
 }
 

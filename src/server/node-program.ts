@@ -1,0 +1,2 @@
+/** The program that runs this process, for scripts that others start for the gate. */
+export const nodeProgram = process.execPath;
