@@ -1,9 +1,10 @@
 // Prints ratios to yardsticks that are measured in the same run, because absolute times depend more on the machine.
 // `npm run bench` runs everything; `npm run bench -- throughput` runs one part. `npm run bench -- gates` takes days for all cells, and runs only
-// if it is named; further arguments select cells.
+// if it is named; further arguments select cells. `npm run bench -- hosts --host codex` installs a host, and runs only if it is named, too.
 import { measureBaseline } from './baseline.ts';
 import { measureColdStart } from './cold-start.ts';
 import { runGates } from './gates/main.ts';
+import { runHosts } from './hosts/main.ts';
 import { measurePage } from './page.ts';
 import { measureReplay } from './replay.ts';
 import { measureScale } from './scale.ts';
@@ -32,7 +33,10 @@ const benchmarks = {
 };
 
 const wanted = process.argv.slice(2);
-if (wanted[0] === 'gates') process.exitCode = await runGates(wanted.slice(1));
+const named = { gates: runGates, hosts: runHosts };
+const [first = ''] = wanted;
+const isNamed = (name: string): name is keyof typeof named => Object.hasOwn(named, name);
+if (isNamed(first)) process.exitCode = await named[first](wanted.slice(1));
 for (const [name, measure] of Object.entries(benchmarks)) {
-  if (wanted.length === 0 || (wanted[0] !== 'gates' && wanted.includes(name))) await measure();
+  if (wanted.length === 0 || (!isNamed(first) && wanted.includes(name))) await measure();
 }

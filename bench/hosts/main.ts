@@ -1,0 +1,93 @@
+// `npm run bench -- hosts --host codex`: installs a real host, measures what it shows a model, and compares that with its profile.
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { hostProfiles } from '../../src/hosts/catalog.ts';
+import type { HostProfile } from '../../src/hosts/profile.ts';
+import { endAllGroups } from '../gates/process.ts';
+import type { HostAdapter } from './adapter.ts';
+import { adapters } from './adapters.ts';
+import { compareFacts, formatLine, type Line } from './compare.ts';
+import { installPackage } from './install.ts';
+import { measureHost, type Measurement } from './measure.ts';
+import { isolation } from './run-host.ts';
+
+const options = {
+  host: { type: 'string' },
+  /** Default: the version of the profile. */
+  version: { type: 'string' },
+  /** A directory with `node_modules` instead of an installation. */
+  installed: { type: 'string' },
+  /** Keeps the installation and what was seen. */
+  keep: { type: 'boolean' },
+  /** Writes what was measured to a JSON file. */
+  write: { type: 'string' },
+  /** The seconds that a conversation may take, and that a call without an answer may take. */
+  limit: { type: 'string', default: '180' },
+  timeout: { type: 'string', default: '75' },
+} as const;
+
+/** Reads the arguments after `hosts`; gives the exit code: 1 if a fact changed. */
+export async function runHosts(args: readonly string[]): Promise<number> {
+  const { values } = parseArgs({ args: [...args], options });
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, leave);
+  const adapter = adapters.find(({ id }) => id === values.host);
+  const profile = hostProfiles.find(({ id }) => id === values.host);
+  if (adapter === undefined || profile === undefined) {
+    console.error(`Name a host with --host: ${adapters.map(({ id }) => id).join(', ')}.`);
+    return 2;
+  }
+  const scratch = await mkdtemp(join(tmpdir(), 'host-'));
+  try {
+    const wanted = values.version ?? readVersion(profile) ?? 'latest';
+    const installed = values.installed ?? join(scratch, 'installed');
+    if (values.installed === undefined) await mkdir(installed, { recursive: true });
+    const version = values.installed === undefined ? await installPackage(adapter.package, wanted, installed) : wanted;
+    console.log(`${profile.title} ${version}; the profile is of ${readVersion(profile) ?? 'no version'}.`);
+    console.log(isolation === null ? 'The host can reach the network.' : 'The host has loopback only.');
+    const measurement = await measureHost({
+      adapter,
+      installed,
+      limitMs: Number(values.limit) * 1000,
+      timeoutMs: Number(values.timeout) * 1000,
+      log: (line) => console.log(line),
+      ...(values.keep === true
+        ? { keep: (name, seen) => writeFile(join(scratch, `${name}.json`), JSON.stringify(seen, null, 1)) }
+        : {}),
+    });
+    const lines = compareFacts(profile, measurement.facts);
+    print(lines, measurement);
+    if (values.write !== undefined) {
+      await writeFile(values.write, `${JSON.stringify(describe(adapter, version, lines, measurement), null, 2)}\n`);
+    }
+    return lines.some(({ kind }) => kind === 'changed') ? 1 : 0;
+  } finally {
+    if (values.keep === true) console.log(`Kept ${scratch}.`);
+    else await rm(scratch, { recursive: true, force: true });
+  }
+}
+
+/** The version of most facts of a profile. */
+function readVersion({ names: { basis } }: HostProfile): string | null {
+  return basis.version;
+}
+
+function print(lines: readonly Line[], { more }: Measurement): void {
+  for (const line of lines) console.log(formatLine(line));
+  for (const [name, value] of Object.entries(more)) console.log(`more          ${name}: ${JSON.stringify(value)}`);
+  const count = (kind: Line['kind']) => lines.filter((line) => line.kind === kind).length;
+  console.log(
+    `${count('same')} same, ${count('changed')} changed, ${count('new')} new, ${count('not-measured')} not measured`,
+  );
+}
+
+function describe(adapter: HostAdapter, version: string, facts: readonly Line[], { more }: Measurement) {
+  const date = new Date().toISOString().slice(0, 10);
+  return { host: adapter.id, package: adapter.package, version, date, model: adapter.model, facts, more };
+}
+
+function leave(): void {
+  endAllGroups();
+  process.exit(130);
+}
