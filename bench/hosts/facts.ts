@@ -1,7 +1,7 @@
 // Reads the facts of a profile from what a host showed.
 import type { JsonObject } from '../../src/base/json.ts';
 import { isRecord } from '../../src/base/json.ts';
-import { boundedSchema, image, instructions, longName, oddName, serverName, sizes } from './probe.ts';
+import { boundedSchema, image, instructions, longNames, oddName, serverName } from './probe.ts';
 import {
   findDeferredName,
   findSearch,
@@ -31,32 +31,38 @@ export function countShown(long: string, text: string): number | null {
   return length;
 }
 
-/** Hosts may remove white space at the end. */
-const limitOf = (shown: number, whole: number) => (shown >= whole - 1 ? null : shown);
+/** Reads a limit: what is shown of a text, with the dots of the host. Null if all of it is shown; hosts may remove white space at the end. */
+export function readLimit(long: string, text: string): { limit: number | null } | null {
+  const shown = countShown(long, text);
+  if (shown === null) return null;
+  if (shown >= long.length - 1) return { limit: null };
+  const rest = text.slice(text.indexOf(long.slice(0, 10)) + shown);
+  return { limit: shown + (/^(\.\.\.|…)/.exec(rest)?.[0].length ?? 0) };
+}
 
 /** The request that shows tools with their schemas. */
 const readShown = ({ first, found }: Seen): SeenRequest | null => found?.request ?? first;
 
-export function readNames(seen: Seen): Measured {
+/** `lengths` is of a server with a name of each length. */
+export function readNames(seen: Seen, lengths: Seen): Measured {
   const { first } = seen;
   if (first === null) return missing('No request reached the provider.');
-  const readName = (tool: string): { name: string; namespace: string | null } | null => {
-    const shown = findTool(first, tool);
-    if (shown !== undefined) return shown;
-    const name = findDeferredName(first, tool);
-    return name === null ? null : { name, namespace: null };
-  };
-  const [plain, odd, long] = [readName('say'), readName(oddName), readName(longName)];
+  const readName = (tool: string) => readFirstName(first, tool);
+  const [plain, odd] = [readName('say'), readName(oddName)];
   if (plain === null) return missing('The request names no tool of the server.');
   const pattern = plain.name.replace(serverName, '{server}').replace(/say$/, '{tool}');
   const namespace = plain.namespace?.replace(serverName, '{server}') ?? null;
-  const full = pattern.replace('{server}', serverName).replace('{tool}', longName);
+  const fill = (tool: string) => pattern.replace('{server}', serverName).replace('{tool}', tool);
+  const long = longNames.map((tool) => ({
+    full: fill(tool),
+    shown: lengths.first === null ? null : readFirstName(lengths.first, tool),
+  }));
   return {
     value: {
       pattern,
       namespace,
       kept: odd === null ? 'not shown' : readKept(odd.name),
-      ...readLong(full, long?.name ?? null),
+      ...readLong(long.map(({ full, shown }) => ({ full, shown: shown?.name ?? null }))),
     },
   };
 }
@@ -69,19 +75,31 @@ function readKept(name: string): string | null {
   return `A-Za-z0-9_${extra.filter((character) => character !== '-').join('')}${extra.includes('-') ? '-' : ''}`;
 }
 
-function readLong(full: string, shown: string | null): { limit: number | null; long: string } {
-  if (shown === null) return { limit: null, long: 'tool-dropped' };
-  if (shown === full) return { limit: null, long: 'kept' };
-  const limit = shown.length;
+/** The limit is the largest name that is whole; a name that is cut says how. */
+function readLong(names: ReadonlyArray<{ full: string; shown: string | null }>): {
+  limit: number | null;
+  long: string;
+} {
+  const longer = names.find(({ full, shown }) => full !== shown);
+  if (longer === undefined) return { limit: null, long: 'kept' };
+  const limit = Math.max(0, ...names.filter(({ full, shown }) => full === shown).map(({ full }) => full.length));
+  const { full, shown } = longer;
+  if (shown === null) return { limit, long: 'tool-dropped' };
   if (full.startsWith(shown)) return { limit, long: 'cut-end' };
-  const tail = /[a-z]\d{3}$/.exec(full)?.[0] ?? '';
-  return { limit, long: shown.endsWith(tail) ? 'cut-middle' : 'hash' };
+  return { limit, long: shown.endsWith(full.slice(-8)) ? 'cut-middle' : 'hash' };
+}
+
+function readFirstName(request: SeenRequest, tool: string): { name: string; namespace: string | null } | null {
+  const shown = findTool(request, tool);
+  if (shown !== undefined) return shown;
+  const name = findDeferredName(request, tool);
+  return name === null ? null : { name, namespace: null };
 }
 
 export function readDeferral({ first }: Seen): Measured {
   if (first === null) return missing('No request reached the provider.');
   if (findTool(first, 'say') !== undefined) return { value: { kind: 'none' } };
-  if (findDeferredName(first, 'say') === null && findSearch(first) === null) return { value: { kind: 'by-model' } };
+  if (findDeferredName(first, 'say') === null) return missing('The request names no tool of the server.');
   const description = 'd00000000';
   const shown = listTexts(first).find((text) => text.includes(description));
   return { value: { kind: 'search', characters: shown === undefined ? 0 : countWords(shown) } };
@@ -112,27 +130,25 @@ export function readForApps(seen: Seen): Measured {
 export function readDescription(seen: Seen, text: string): Measured {
   const shown = readShown(seen);
   const tool = shown === null ? undefined : findTool(shown, 'described');
-  const words = tool?.description ?? seen.found?.text ?? '';
-  const length = countShown(text, words);
-  if (length === null) return missing('The description is not in the request.');
-  return { value: { limit: limitOf(length, sizes.description) } };
+  const limit = readLimit(text, tool?.description ?? seen.found?.text ?? '');
+  return limit === null ? missing('The description is not in the request.') : { value: limit };
 }
 
 export function readInstructions({ first }: Seen): Measured {
   if (first === null) return missing('No request reached the provider.');
-  const find = (texts: readonly string[]) =>
-    texts.map((text) => countShown(instructions, text)).find((n) => n !== null);
+  const find = (texts: readonly string[]) => texts.map((text) => readLimit(instructions, text)).find((n) => n !== null);
   const at = {
+    namespace: find([first.otherTools, ...listTexts(first).filter((text) => spaceForm.test(text))]),
     'system-prompt': find([first.system]),
-    namespace: find([first.otherTools]),
     'with-tools': find(first.tools.map(({ description }) => description)),
     message: find(first.messages.map(({ parts }) => joinTexts(parts))),
   };
-  for (const [shown, length] of Object.entries(at)) {
-    if (length !== undefined) return { value: { shown, limit: limitOf(length, sizes.instructions) } };
-  }
+  for (const [shown, limit] of Object.entries(at)) if (limit !== undefined) return { value: { shown, ...limit } };
   return { value: { shown: 'never' } };
 }
+
+/** The instructions as the description of a namespace in a list. */
+const spaceForm = new RegExp(`__${serverName}: ${instructions.slice(0, 10)}`);
 
 /** The keywords of the bounded schema that hosts are known to drop. */
 const keywords = [

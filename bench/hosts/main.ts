@@ -6,9 +6,8 @@ import { parseArgs } from 'node:util';
 import { hostProfiles } from '../../src/hosts/catalog.ts';
 import type { HostProfile } from '../../src/hosts/profile.ts';
 import { endAllGroups } from '../gates/process.ts';
-import type { HostAdapter } from './adapter.ts';
-import { adapters } from './adapters.ts';
 import { compareFacts, formatLine, type Line } from './compare.ts';
+import { findProgram, type MeasuredHost, measuredHosts } from './hosts.ts';
 import { installPackage } from './install.ts';
 import { measureHost, type Measurement } from './measure.ts';
 import { isolation } from './run-host.ts';
@@ -32,10 +31,10 @@ const options = {
 export async function runHosts(args: readonly string[]): Promise<number> {
   const { values } = parseArgs({ args: [...args], options });
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, leave);
-  const adapter = adapters.find(({ id }) => id === values.host);
+  const host = measuredHosts.find(({ starter }) => starter.id === values.host);
   const profile = hostProfiles.find(({ id }) => id === values.host);
-  if (adapter === undefined || profile === undefined) {
-    console.error(`Name a host with --host: ${adapters.map(({ id }) => id).join(', ')}.`);
+  if (host === undefined || profile === undefined) {
+    console.error(`Name a host with --host: ${measuredHosts.map(({ starter }) => starter.id).join(', ')}.`);
     return 2;
   }
   const scratch = await mkdtemp(join(tmpdir(), 'host-'));
@@ -43,12 +42,12 @@ export async function runHosts(args: readonly string[]): Promise<number> {
     const wanted = values.version ?? readVersion(profile) ?? 'latest';
     const installed = values.installed ?? join(scratch, 'installed');
     if (values.installed === undefined) await mkdir(installed, { recursive: true });
-    const version = values.installed === undefined ? await installPackage(adapter.package, wanted, installed) : wanted;
+    const version = values.installed === undefined ? await installPackage(host.package, wanted, installed) : wanted;
     console.log(`${profile.title} ${version}; the profile is of ${readVersion(profile) ?? 'no version'}.`);
     console.log(isolation === null ? 'The host can reach the network.' : 'The host has loopback only.');
     const measurement = await measureHost({
-      adapter,
-      installed,
+      host,
+      program: findProgram(join(installed, 'node_modules'), host.program),
       limitMs: Number(values.limit) * 1000,
       timeoutMs: Number(values.timeout) * 1000,
       log: (line) => console.log(line),
@@ -59,7 +58,7 @@ export async function runHosts(args: readonly string[]): Promise<number> {
     const lines = compareFacts(profile, measurement.facts);
     print(lines, measurement);
     if (values.write !== undefined) {
-      await writeFile(values.write, `${JSON.stringify(describe(adapter, version, lines, measurement), null, 2)}\n`);
+      await writeFile(values.write, `${JSON.stringify(describe(host, version, lines, measurement), null, 2)}\n`);
     }
     return lines.some(({ kind }) => kind === 'changed') ? 1 : 0;
   } finally {
@@ -82,9 +81,9 @@ function print(lines: readonly Line[], { more }: Measurement): void {
   );
 }
 
-function describe(adapter: HostAdapter, version: string, facts: readonly Line[], { more }: Measurement) {
+function describe(host: MeasuredHost, version: string, facts: readonly Line[], { more }: Measurement) {
   const date = new Date().toISOString().slice(0, 10);
-  return { host: adapter.id, package: adapter.package, version, date, model: adapter.model, facts, more };
+  return { host: host.starter.id, package: host.package, version, date, model: host.model, facts, more };
 }
 
 function leave(): void {

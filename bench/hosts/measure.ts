@@ -1,5 +1,4 @@
 // Measures one host in several short conversations, each with a fresh home.
-import type { HostAdapter } from './adapter.ts';
 import {
   describeMore,
   type Facts,
@@ -16,14 +15,16 @@ import {
   readSearch,
 } from './facts.ts';
 import { countWords, sizes, type SurfaceName } from './probe.ts';
+import type { MeasuredHost } from './hosts.ts';
 import { listReceived, type Observation, runHost } from './run-host.ts';
 import type { Script } from './provider.ts';
 import { callAll, callHanging, createSeen, halveSizes, readFirst, type Seen } from './scripts.ts';
-import { isRecord, type JsonObject } from '../../src/base/json.ts';
+import { isJsonEqual, isRecord, type JsonObject } from '../../src/base/json.ts';
 
 export interface MeasureOptions {
-  adapter: HostAdapter;
-  installed: string;
+  host: MeasuredHost;
+  /** The words that start the program of the host. */
+  program: readonly string[];
   /** The time that one conversation may take. */
   limitMs: number;
   /** The time that a call without an answer may take. */
@@ -44,19 +45,19 @@ interface Conversation {
   script: (seen: Seen) => Script;
   surface?: SurfaceName;
   model?: string;
-  env?: Record<string, string>;
+  env?: Readonly<Record<string, string>>;
   limitMs?: number;
 }
 
 export async function measureHost(options: MeasureOptions): Promise<Measurement> {
-  const { adapter, installed, limitMs, timeoutMs, log, keep } = options;
+  const { host, program, limitMs, timeoutMs, log, keep } = options;
   const hold = async (conversation: Conversation) => {
-    const { name, script, surface = 'plain', model = adapter.model, env = {} } = conversation;
+    const { name, script, surface = 'plain', model = host.model, env = {} } = conversation;
     const seen = createSeen();
     const started = Date.now();
     const observation = await runHost({
-      adapter,
-      installed,
+      starter: host.starter,
+      program,
       model,
       surface,
       env,
@@ -79,7 +80,6 @@ export async function measureHost(options: MeasureOptions): Promise<Measurement>
     );
   const lists = listReceived(observation, 'tools/list').length;
   const facts: Facts = new Map([
-    ['names', readNames(seen)],
     ['tools.deferral', readDeferral(seen)],
     ['tools.search', readSearch(seen)],
     ['tools.forApps', readForApps(seen)],
@@ -90,23 +90,26 @@ export async function measureHost(options: MeasureOptions): Promise<Measurement>
   ]);
   const more = describeMore(seen, lists > 1);
 
+  const lengths = await hold({ name: 'lengths', script: readFirst, surface: 'lengths' });
+  facts.set('names', readNames(seen, lengths.seen));
   const refused = await hold({ name: 'property-true', script: readFirst, surface: 'true' });
   facts.set('schemas.refused', readRefused(refused.seen));
 
   // A limit for descriptions holds only for tools that are shown at once.
-  const atOnce =
-    adapter.showAll === undefined ? null : await hold({ name: 'all-tools', script: readFirst, env: adapter.showAll });
+  const atOnce = host.showAll === null ? null : await hold({ name: 'all-tools', script: readFirst, env: host.showAll });
   facts.set('description', readDescription(atOnce?.seen ?? seen, countWords('d', sizes.description)));
 
   const long = await hold({ name: 'sizes', script: halveSizes });
   facts.set('results.long', readLongResult(long.seen));
 
-  for (const model of adapter.models ?? []) {
-    const other = await hold({ name: `model-${model}`, script: readFirst, model });
-    more[`${model}: tools`] = readDeferral(other.seen);
-    more[`${model}: instructions`] = readInstructions(other.seen);
-    more[`${model}: names`] = readNames(other.seen);
+  const shown = [readDeferral(seen)];
+  for (const model of host.models) {
+    const { seen: other } = await hold({ name: `model-${model}`, script: readFirst, model });
+    shown.push(readDeferral(other));
+    more[`${model}: tools`] = shown.at(-1);
+    more[`${model}: instructions`] = readInstructions(other);
   }
+  if (shown.some((each) => !isJsonEqual(each, shown[0]))) facts.set('tools.deferral', { value: { kind: 'by-model' } });
 
   const hanging = await hold({ name: 'timeout', script: callHanging, limitMs: timeoutMs });
   facts.set('timeout', readTimeout(hanging.observation, timeoutMs));

@@ -5,7 +5,7 @@ import { isRecord, type JsonObject, tryParseJson } from '../../src/base/json.ts'
 import { countWords, declareTool, instructions, laterTool, resultTools, type SurfaceName, surfaces } from './probe.ts';
 
 const [surface = 'plain', log = ''] = process.argv.slice(2);
-const tools = [...surfaces[surface as SurfaceName].map(declareTool)];
+const tools = surfaces[surface as SurfaceName].map(declareTool);
 /** The calls of `meet` that wait for another one. */
 const waiting: unknown[] = [];
 /** A host that sends calls one after the other waits this long. */

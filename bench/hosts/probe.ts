@@ -9,12 +9,16 @@ export function countWords(mark: string, length: number): string {
   return Array.from({ length: length / 10 }, (_, index) => `${mark}${String(index).padStart(8, '0')} `).join('');
 }
 
-export const sizes = { instructions: 12_000, description: 12_000, nameLength: 120, longest: 200_000 } as const;
+export const sizes = { instructions: 12_000, description: 12_000, longest: 200_000 } as const;
 
-/** A name whose every part differs. */
-export const longName = Array.from({ length: sizes.nameLength / 4 }, (_, index) =>
-  String.fromCharCode(97 + (index % 26)).concat(String(100 + index)),
-).join('');
+/** Names of all lengths around the limits that hosts are known to have, each with a beginning of its own. */
+export const longNames = Array.from({ length: 100 }, (_, index) => index + 30)
+  .filter((length) => length <= 66 || length >= 105)
+  .map((length) => `${readLongStem(length)}${countWords('n', 160).replaceAll(' ', 'e')}`.slice(0, length));
+
+export function readLongStem(length: number): string {
+  return `length${String(length).padStart(3, '0')}x`;
+}
 
 export const oddName = 'odd.a/b c-d';
 
@@ -76,7 +80,6 @@ const plainTools: ProbeTool[] = [
   { name: 'described', description: countWords('d', sizes.description) },
   { name: 'bounded', description: 'Has bounds', inputSchema: boundedSchema },
   { name: oddName },
-  { name: longName },
   { name: 'app_only', _meta: { ui: { visibility: ['app'] } } },
   { name: 'sized', inputSchema: { type: 'object', properties: { size: { type: 'integer' } }, required: ['size'] } },
   { name: 'hang' },
@@ -88,9 +91,10 @@ const plainTools: ProbeTool[] = [
 /** The tool that the server has after a call of `extend`. */
 export const laterTool: ProbeTool = { name: 'added_later' };
 
-/** `plain` has everything that no host is known to refuse; `true` has one property with the schema `true`. */
+/** `plain` has everything that no host is known to refuse, `lengths` long names; `true` has one property with the schema `true`. */
 export const surfaces = {
   plain: plainTools,
+  lengths: [{ name: 'say' }, ...longNames.map((name) => ({ name }))],
   true: [{ name: 'say' }, { name: 'with_true', inputSchema: { type: 'object', properties: { any: true } } }],
 } satisfies Record<string, ProbeTool[]>;
 

@@ -6,8 +6,8 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { isRecord, type JsonObject, tryParseJson } from '../../src/base/json.ts';
 import { type Ran, runProgram } from '../gates/process.ts';
-import type { HostAdapter } from './adapter.ts';
-import type { SurfaceName } from './probe.ts';
+import type { HostStarter } from '../../src/host-drivers/driver.ts';
+import { serverName, type SurfaceName } from './probe.ts';
 import { type Exchange, openProvider, type Script } from './provider.ts';
 
 /** A message at the server's side. */
@@ -24,15 +24,19 @@ export interface Observation {
 }
 
 export interface RunRequest {
-  adapter: HostAdapter;
-  installed: string;
+  starter: HostStarter;
+  /** The words that start the program of the host. */
+  program: readonly string[];
   model: string;
   surface: SurfaceName;
   script: Script;
   /** Added to the environment of the host. */
-  env?: Record<string, string>;
+  env?: Readonly<Record<string, string>>;
   limitMs: number;
 }
+
+/** No key of a real provider is ever in the environment of a host. */
+const key = 'probe-key';
 
 const here = fileURLToPath(new URL('.', import.meta.url));
 
@@ -42,22 +46,21 @@ export const isolation: readonly string[] | null =
     ? ['unshare', '-rn', process.execPath, join(here, 'bridge.ts')]
     : null;
 
-/** The whole environment of a host, with what its adapter adds. */
+/** The whole environment of a host, with what its starter adds. */
 function createEnvironment(home: string): Record<string, string> {
   return {
     HOME: home,
-    XDG_CONFIG_HOME: join(home, '.config'),
     PATH: [dirname(process.execPath), '/usr/bin', '/bin'].join(':'),
     TMPDIR: join(home, 'tmp'),
     TERM: 'dumb',
     LANG: 'C.UTF-8',
     TZ: 'UTC',
-    CI: 'true',
+    USER: 'probe',
   };
 }
 
 export async function runHost(request: RunRequest): Promise<Observation> {
-  const { adapter, installed, model, surface, script, limitMs } = request;
+  const { starter, program, model, surface, script, limitMs } = request;
   const root = await mkdtemp(join(tmpdir(), 'hosts-'));
   const home = join(root, 'home');
   const directory = join(root, 'project');
@@ -67,24 +70,34 @@ export async function runHost(request: RunRequest): Promise<Observation> {
     await using provider = await openProvider(script, socket);
     for (const path of [join(home, 'tmp'), directory]) await mkdir(path, { recursive: true });
     await writeFile(log, '');
-    const start = adapter.start({
-      installed,
+    const start = starter.start({
       home,
       directory,
-      port: provider.port,
+      servers: [{ name: serverName, command: [process.execPath, join(here, 'probe-server.ts'), surface, log] }],
+      provider: { url: `http://127.0.0.1:${provider.port}`, token: key },
       model,
-      server: { command: process.execPath, args: [join(here, 'probe-server.ts'), surface, log] },
       prompt: 'Use the tools of the probe server.',
+      builtIns: 'on',
     });
-    for (const [path, text] of Object.entries(start.files)) {
-      await mkdir(dirname(join(home, path)), { recursive: true });
-      await writeFile(join(home, path), text);
+    for (const [path, text] of start.files) {
+      await mkdir(dirname(path), { recursive: true });
+      await writeFile(path, text);
     }
     const bridge = isolation === null ? [] : [...isolation, String(provider.port), socket];
     const variables = Object.entries({ ...createEnvironment(home), ...start.env, ...request.env });
     const clean = ['env', '-i', ...variables.map(([name, value]) => `${name}=${value}`)];
-    const ran = await runProgram([...clean, ...bridge, ...start.argv], { cwd: directory, limitMs });
-    return { exchanges: provider.exchanges, log: readLog(await readFile(log, 'utf8')), ran };
+    // Some hosts end with an error if a pipe is full, so that the output goes to files.
+    const [stdout, stderr] = [join(root, 'stdout'), join(root, 'stderr')];
+    const shell = ['sh', '-c', 'exec >"$0" 2>"$1"; shift; exec "$@"', stdout, stderr];
+    const ran = await runProgram([...shell, ...clean, ...bridge, ...program, ...start.args], {
+      cwd: directory,
+      limitMs,
+    });
+    return {
+      exchanges: provider.exchanges,
+      log: readLog(await readFile(log, 'utf8')),
+      ran: { ...ran, stdout: await readFile(stdout, 'utf8'), stderr: await readFile(stderr, 'utf8') },
+    };
   } finally {
     await rm(root, { recursive: true, force: true, maxRetries: 5, retryDelay: 200 });
   }

@@ -1,6 +1,6 @@
 // What the scripted provider asks of a host, and what it sees.
 import type { JsonObject } from '../../src/base/json.ts';
-import { longName, oddName, resultTools, serverName, sizes } from './probe.ts';
+import { longNames, oddName, readLongStem, resultTools, serverName, sizes } from './probe.ts';
 import type { Script } from './provider.ts';
 import { type Answer, type Call, joinTexts, type SeenMessage, type SeenRequest, type SeenResult } from './seen.ts';
 
@@ -28,7 +28,7 @@ const silent: Answer = { kind: 'text', text: '' };
 /** The part of a name that no host changes, so that the tool is found by it. */
 const stems = new Map([
   [oddName, 'odd'],
-  [longName, longName.slice(0, 8)],
+  ...longNames.map((name): [string, string] => [name, readLongStem(name.length)]),
 ]);
 
 export const readStem = (tool: string): string => stems.get(tool) ?? tool;
@@ -48,7 +48,7 @@ export function findTool({ tools }: SeenRequest, tool: string) {
 /** Finds the name of a tool of the server in the texts of a request, which name the tools that are deferred. */
 export function findDeferredName(request: SeenRequest, tool: string): string | null {
   const stem = readStem(tool);
-  const form = new RegExp(`[A-Za-z0-9_]*${serverName}_+${stem}${stem === tool ? '(?![A-Za-z0-9_])' : '[^\\n\`",:]*'}`);
+  const form = new RegExp(`[A-Za-z0-9_]*${serverName}_+${stem}${stem === tool ? '(?![A-Za-z0-9_])' : '[^\\n",:]*'}`);
   for (const text of listTexts(request)) {
     const [name] = form.exec(text) ?? [];
     if (name !== undefined) return name.trim();

@@ -131,3 +131,6 @@ export interface HostAdapter {
   /** The name by which the model calls a tool of a server. */
   nameTool(server: string, tool: string): string;
 }
+
+/** The part of an adapter that starts a host, which a benchmark needs, too. */
+export type HostStarter = Pick<HostAdapter, 'id' | 'program' | 'versionArgs' | 'readVersion' | 'start'>;

@@ -1,0 +1,83 @@
+// The hosts that the benchmark installs. How each is started is the gate's own knowledge.
+import { claudeCodeAdapter } from '../../src/host-drivers/adapters/claude-code.ts';
+import type { HostStarter } from '../../src/host-drivers/driver.ts';
+import { codexStarter } from '../../src/host-drivers/starters/codex.ts';
+import { copilotCliStarter } from '../../src/host-drivers/starters/copilot-cli.ts';
+import { geminiCliStarter } from '../../src/host-drivers/starters/gemini-cli.ts';
+import { gooseStarter } from '../../src/host-drivers/starters/goose.ts';
+import { opencodeStarter } from '../../src/host-drivers/starters/opencode.ts';
+import { qwenCodeStarter } from '../../src/host-drivers/starters/qwen-code.ts';
+
+export interface MeasuredHost {
+  starter: HostStarter;
+  /** The package of npm. */
+  package: string;
+  /** The program within `node_modules`: scripts of packages do not run, so that a name in `.bin` can lead to a placeholder. */
+  program: string;
+  /** A model that the host does not know, if it takes one. */
+  model: string;
+  /** Models that the host knows, and to which it shows other things. */
+  models: readonly string[];
+  /** The environment in which the host shows all tools at once; null if it has none. */
+  showAll: Readonly<Record<string, string>> | null;
+}
+
+const system = `${process.platform}-${process.arch}`;
+
+const plain = { model: 'probe-model', models: [], showAll: null };
+
+export const measuredHosts: readonly MeasuredHost[] = [
+  {
+    ...plain,
+    starter: claudeCodeAdapter,
+    package: '@anthropic-ai/claude-code',
+    program: `@anthropic-ai/claude-code-${system}/claude`,
+    model: 'claude-sonnet-4-5',
+    showAll: { ENABLE_TOOL_SEARCH: 'false' },
+  },
+  {
+    ...plain,
+    starter: codexStarter,
+    package: '@openai/codex',
+    program: '@openai/codex/bin/codex.js',
+    models: ['gpt-5.5', 'gpt-5.6-sol'],
+  },
+  {
+    ...plain,
+    starter: copilotCliStarter,
+    package: '@github/copilot',
+    program: `@github/copilot-${system}/copilot`,
+  },
+  {
+    ...plain,
+    starter: geminiCliStarter,
+    package: '@google/gemini-cli',
+    program: '@google/gemini-cli/bundle/gemini.js',
+    model: 'gemini-2.5-flash',
+    models: ['gemini-3-pro-preview'],
+  },
+  {
+    ...plain,
+    starter: gooseStarter,
+    package: `@aaif/goose-binary-${system}`,
+    program: `@aaif/goose-binary-${system}/bin/goose`,
+  },
+  {
+    ...plain,
+    starter: opencodeStarter,
+    package: 'opencode-ai',
+    program: `opencode-${system}/bin/opencode`,
+  },
+  {
+    ...plain,
+    starter: qwenCodeStarter,
+    package: '@qwen-code/qwen-code',
+    program: '@qwen-code/qwen-code/cli.js',
+  },
+];
+
+/** The words that start a program of a package; scripts run with the Node that runs the benchmark. */
+export function findProgram(modules: string, program: string): string[] {
+  const file = `${modules}/${program}`;
+  return file.endsWith('.js') ? [process.execPath, file] : [file];
+}
