@@ -1,8 +1,11 @@
-import { formatCount } from '../src/base/text.ts';
+import { cutMark, formatCount } from '../src/base/text.ts';
 import { formatDuration } from '../src/base/time.ts';
 import type { CaseReport, IterationFailure } from '../src/model/case-report.ts';
 import type { PageData, PageMark } from '../src/report/html/page-data.ts';
 import { describeCalls, describeCost, describeJudge, describeTokens } from '../src/report/document/models.ts';
+import { repeatLabel } from '../src/report/document/block.ts';
+import { createRepeats } from '../src/report/repeat.ts';
+import { createCommand } from './command.ts';
 import { compareCalls, type DiffLine, listCallLines } from './diff.ts';
 import { type Child, create, createButton, createDisclosure, quote, quoteProse, say } from './dom.ts';
 import { createTimeline } from './timeline.ts';
@@ -33,8 +36,17 @@ export function createCaseDetails(member: CaseReport, marks: readonly PageMark[]
           `and ${formatCount(omitted, 'more failed iteration')}, of which nothing was kept`,
         )
       : null,
+    member.outcome === 'passed' ? null : createRepeat(member, data),
     createTimeline(member, marks),
   ];
+}
+
+/** Shows the command that runs only this case again; null if the report does not know it, or if the page has only a part of it. */
+function createRepeat(member: CaseReport, { report }: PageData): HTMLElement | null {
+  const command = createRepeats(report)(member);
+  return command === null || command.includes(cutMark)
+    ? null
+    : create('div', { class: 'repeat' }, create('h4', {}, repeatLabel), createCommand(command));
 }
 
 function createFacts(member: CaseReport, { report }: PageData): HTMLElement {

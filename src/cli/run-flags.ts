@@ -24,6 +24,8 @@ export interface RunFlags {
   updatesSnapshots?: boolean;
   /** True if failed expected values in the evals files are replaced by those of the results. */
   updatesLiterals?: boolean;
+  /** True if the selected cases are only listed. */
+  isListing?: boolean;
 }
 
 /** Adds the arguments and flags of a command that runs evals: files, the options of the gate and the output. */

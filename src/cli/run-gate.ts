@@ -1,12 +1,15 @@
 import { ConfigurationError } from '../base/errors.ts';
 import type { Logger } from '../base/logger.ts';
+import { redactDeep } from '../base/redaction.ts';
 import { systemClock } from '../base/time.ts';
 import { limitHeapGrowth } from '../gate/host-process.ts';
-import { createJobContext, previewJob, runJob } from '../gate/job.ts';
+import { createJobContext, listJob, previewJob, runJob } from '../gate/job.ts';
 import { listKnownSecrets, readGateOptions } from '../gate/options.ts';
+import { describeRepeat } from '../gate/options/repeat.ts';
 import { publishIssues } from '../gate/publish/publish-files.ts';
 import { publishReport } from '../gate/publish/publish-report.ts';
 import { createTerminalLogger, redactText } from './command-logger.ts';
+import { printCases } from './list-cases.ts';
 import { printAnnotations, printReport } from './output-format.ts';
 import { createProgressDisplay, type ProgressDisplay } from './progress.ts';
 import type { GateProcess, RunFlags } from './run-flags.ts';
@@ -23,6 +26,7 @@ export async function runGate(
     recordsUpstream = false,
     updatesSnapshots = false,
     updatesLiterals = false,
+    isListing = false,
   }: RunFlags,
   { redactor, supervision }: GateProcess,
 ): Promise<number> {
@@ -48,7 +52,7 @@ export async function runGate(
 
   for (const secret of listKnownSecrets(texts, environment)) redactor.add(secret);
   try {
-    const flags = { quiet, format, texts, isRecording, recordsUpstream, updatesSnapshots, updatesLiterals };
+    const flags = { quiet, format, texts, isRecording, recordsUpstream, updatesSnapshots, updatesLiterals, isListing };
     return await runPlan(flags, { logger, progress, redactor, supervision });
   } catch (error) {
     if (error instanceof ConfigurationError) {
@@ -70,6 +74,7 @@ async function runPlan(
     recordsUpstream,
     updatesSnapshots,
     updatesLiterals,
+    isListing,
   }: Required<Omit<RunFlags, 'verbose'>>,
   { logger, progress, redactor, supervision }: GateProcess & { logger: Logger; progress: ProgressDisplay },
 ): Promise<number> {
@@ -77,17 +82,24 @@ async function runPlan(
   const context = createJobContext(process, { signals: supervision.signals, logger, redactor });
   const options = await readGateOptions(texts, { cwd: context.cwd });
   if (options.publish !== null) return await publishReport(options, { ...context, signal: context.openSignal() });
+  if (isListing) {
+    const listed = redactDeep(await listJob(options, context), redactor);
+    for (const line of printCases(listed, format)) stdout.write(`${line}\n`);
+    return 0;
+  }
   if (options.dryRun) {
     const preview = await previewJob(options, context);
     for (const line of preview) stdout.write(`${redactText(line, redactor)}\n`);
     return 0;
   }
+  const repeat = describeRepeat(texts);
   const literals = updatesLiterals ? createLiteralLog() : null;
   const { exitCode, isFullyRecorded, isUpstreamRecorded } = await runJob(options, context, {
     ...(literals !== null && { watchEvidence: literals.watch }),
     isRecording,
     recordsUpstream,
     updatesSnapshots,
+    ...(repeat !== null && { repeat }),
     summaryPath: environment['GITHUB_STEP_SUMMARY'] ?? null,
     supervision,
     ...(quiet ? {} : { onProgress: progress.listener }),

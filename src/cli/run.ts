@@ -14,6 +14,7 @@ export function defineRunCommand(command: Command, setExitCode: (code: number) =
     )
     .addOption(new Option('--update-snapshots', 'Write the files of `toMatchFile` instead of comparing with them.'))
     .addOption(new Option('--failed', 'Run only the cases that did not pass last time, by the last report.'))
+    .addOption(new Option('--list', 'List the cases that would run, with their files and lines, and start nothing.'))
     .addOption(new Option('--watch', 'Run again after each change of a file, the failed cases first.'))
     .addHelpText(
       'after',
@@ -21,6 +22,7 @@ export function defineRunCommand(command: Command, setExitCode: (code: number) =
 Examples:
   $ mcp-eval-ci run --server-command "node build/index.js" evals/*.evals.yaml
   $ mcp-eval-ci run --server-url http://127.0.0.1:3000/mcp --tags smoke evals/*
+  $ mcp-eval-ci run --server-command "node build/index.js" --failed --list
 
 Exit codes:
   0 passed · 1 failed · 2 configuration or usage · 3 inconclusive`,
@@ -29,7 +31,8 @@ Exit codes:
       const updatesLiterals = flags['update'] === true;
       const updatesSnapshots = updatesLiterals || flags['updateSnapshots'] === true;
       if (updatesLiterals) (await import('./update.ts')).checkUpdate(process.env, flags['watch'] === true);
-      const run = { ...readRunFlags(files, flags, options), updatesSnapshots, updatesLiterals };
+      const isListing = flags['list'] === true;
+      const run = { ...readRunFlags(files, flags, options), updatesSnapshots, updatesLiterals, isListing };
       if (flags['watch'] === true) {
         setExitCode(await watchGate(run.texts['report-dir'] || defaultReportDir));
         return;

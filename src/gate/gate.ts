@@ -104,6 +104,7 @@ export async function gate(plan: GatePlan, context: GateContext, { announce }: G
         ...measured,
         ...judgement,
         notes,
+        repeat: context.repeat ?? null,
         stopsJob,
       },
       context.redactor,

@@ -13,7 +13,7 @@ import { listenForInterrupts, type SignalSource } from './host-process.ts';
 import type { GateOptions } from './options/schema.ts';
 import { type GatePlan, planGate } from './plan/plan.ts';
 import { hasUpstream } from './plan/suite-workspaces.ts';
-import { previewGate } from './preview.ts';
+import { type ListedJob, listPlan, previewGate } from './preview.ts';
 import { announceGate } from './publish/announce-gate.ts';
 import { findExistingFiles, publishFiles, type WrittenFiles } from './publish/publish-files.ts';
 import { publishSnapshots } from './publish/publish-snapshots.ts';
@@ -71,7 +71,8 @@ export interface ReportSinks {
 }
 
 /** The parts that an entry adds to a job: the outputs for its results, and the means by which the job survives its process. */
-interface JobSinks extends ReportSinks, Pick<GateContext, 'onProgress' | 'saveRemoteResources' | 'watchEvidence'> {
+interface JobSinks
+  extends ReportSinks, Pick<GateContext, 'onProgress' | 'saveRemoteResources' | 'watchEvidence' | 'repeat'> {
   /** Called when the plan is complete, before anything starts. */
   onPlanned?: () => void;
   supervision?: Supervision;
@@ -107,7 +108,7 @@ export type JobResult = GateResult & {
  */
 export async function runJob(options: GateOptions, context: JobContext, sinks: JobSinks): Promise<JobResult> {
   const { cwd, environment, clock, logger, redactor } = context;
-  const { supervision, renderFallback, saveRemoteResources, onProgress, watchEvidence } = sinks;
+  const { supervision, renderFallback, saveRemoteResources, onProgress, watchEvidence, repeat } = sinks;
   const startedAt = new Date(clock.now());
   const { updatesSnapshots = false, isRecording = false, recordsUpstream = false } = sinks;
   const nowMs = clock.now();
@@ -136,6 +137,7 @@ export async function runJob(options: GateOptions, context: JobContext, sinks: J
     ...(saveRemoteResources && { saveRemoteResources }),
     ...(onProgress && { onProgress }),
     ...(watchEvidence && { watchEvidence }),
+    ...(repeat !== undefined && { repeat }),
   };
   const onJudged = () => {
     supervision?.judged();
@@ -201,6 +203,16 @@ export async function previewJob(options: GateOptions, context: JobContext): Pro
   const { cwd, environment, clock, logger, redactor } = context;
   const plan = await planGate(options, { cwd, environment, nowMs: clock.now() });
   return [...(await previewGate(plan, { clock, logger, redactor, signal: context.openSignal() }))];
+}
+
+/**
+ * Plans a gate and lists the cases that it would run, in their order; starts nothing and asks no service.
+ *
+ * @throws {ConfigurationError} as `runJob`
+ */
+export async function listJob(options: GateOptions, context: JobContext): Promise<ListedJob> {
+  const { cwd, environment, clock } = context;
+  return listPlan(await planGate(options, { cwd, environment, nowMs: clock.now() }));
 }
 
 /**

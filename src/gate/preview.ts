@@ -40,6 +40,30 @@ export async function previewGate(plan: GatePlan, context: PreviewCalls): Promis
   return [...lines, ...(await previewService(plan, context))];
 }
 
+/** The cases that a plan would run. */
+export interface ListedJob {
+  cases: Array<{ suite: string; id: string; title: string; file: string; line: number; tags: string[] }>;
+  /** The suites of a service, of which the plan does not know the cases. */
+  storedSuites: string[];
+}
+
+/** Lists the cases of a plan. */
+export function listPlan({ suites }: Pick<GatePlan, 'suites'>): ListedJob {
+  return {
+    cases: suites.filter(isFile).flatMap(({ suite }) =>
+      suite.cases.map(({ id, title, tags, location: { file, line } }) => ({
+        suite: suite.name,
+        id,
+        title,
+        file,
+        line,
+        tags: [...tags],
+      })),
+    ),
+    storedSuites: suites.flatMap((planned) => (planned.kind === 'stored' ? [planned.suite] : [])),
+  };
+}
+
 function isFile(planned: PlannedSuite): planned is FileSuite {
   return planned.kind === 'file';
 }

@@ -239,6 +239,12 @@ export const reportSchema = z.object({
   trend: trendSchema.nullable().describe('Earlier gates of the branch; null where no history is kept.'),
   run: runReportSchema.nullable().describe('The run of the first suite that has one.'),
   notes: z.array(z.string()).describe('Sentences that a reader should know in addition to the verdict.'),
+  repeat: z
+    .string()
+    .exactOptional()
+    .describe(
+      'The command that runs the evals again, for a POSIX shell, without evals files, cases and secrets; absent if unknown.',
+    ),
   policy: gatePolicySchema.describe(
     'What was required, and where that was said. With `results`, it decides the verdict.',
   ),

@@ -58,6 +58,8 @@ export interface ReportInput {
   models?: ModelsReport | null;
   /** Notes for a reader in addition to the verdict. */
   notes?: readonly string[];
+  /** The command that runs the evals again, without evals files and cases; null if unknown. */
+  repeat?: string | null;
   /** True if the verdict stops the job; by default every verdict other than `passed`. */
   stopsJob?: boolean;
 }
@@ -124,6 +126,7 @@ export function buildReport(input: ReportInput): Report {
     ...(input.coverage !== undefined && { coverage: structuredClone(input.coverage) }),
     run: suites.find(({ run }) => run !== null)?.run ?? null,
     notes: [...(input.notes ?? [])],
+    ...(input.repeat != null && { repeat: input.repeat }),
     policy: structuredClone(input.policy),
     results: input.suites.flatMap(({ results, parts = [results] }) => parts.map(omitEvidence)),
   });

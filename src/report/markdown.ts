@@ -1,5 +1,14 @@
 import { formatCount } from '../base/text.ts';
-import { asMark, asName, type Block, type CaseItem, type Line, type Listed, type Mark } from './document/block.ts';
+import {
+  asMark,
+  asName,
+  type Block,
+  type CaseItem,
+  type Line,
+  type Listed,
+  type Mark,
+  repeatLabel,
+} from './document/block.ts';
 import { type Renderers, renderBlocks, type Span } from './document/block.ts';
 import { type Detail, readSpan } from './document/fit.ts';
 import { escapeTableCell, renderCodeSpan, renderLink, renderLocation, renderProse } from './escape/markdown.ts';
@@ -124,7 +133,7 @@ function renderCaseTable(items: readonly CaseItem[], page: Page): string {
 }
 
 function renderCase(item: CaseItem, page: Page): string[] {
-  const { mark, title, place, counts, flags, omitted } = item;
+  const { mark, title, place, counts, flags, omitted, repeat } = item;
   const facts = [...(place === null ? [] : [renderSpan(place, page)]), counts, ...flags];
   return [
     `${nest(page, 2)} ${marks[mark]} ${renderSpan(asName(title), page)}`,
@@ -134,6 +143,7 @@ function renderCase(item: CaseItem, page: Page): string[] {
       renderCodeLines(group.lines),
     ]),
     ...(omitted > 0 ? [`and ${formatCount(omitted, 'more failed iteration')}.`] : []),
+    ...(repeat === null ? [] : [`${repeatLabel}: ${renderCodeSpan(repeat)}`]),
   ];
 }
 

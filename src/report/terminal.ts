@@ -1,7 +1,15 @@
 import { styleText } from 'node:util';
 import { formatCount } from '../base/text.ts';
 import type { Report } from '../model/report.ts';
-import { asName, type Block, type CaseItem, type ChangeItem, type Line, type Mark } from './document/block.ts';
+import {
+  asName,
+  type Block,
+  type CaseItem,
+  type ChangeItem,
+  type Line,
+  type Mark,
+  repeatLabel,
+} from './document/block.ts';
 import { type Renderers, renderBlocks, type Span } from './document/block.ts';
 import { renderDocument } from './document/document.ts';
 import { type Detail, readSpan, screen, trim } from './document/fit.ts';
@@ -93,6 +101,10 @@ function renderCase(item: CaseItem, page: Page): string[] {
       ...lines.flatMap((line) => wrapText(line, page, 8)),
     ]),
     ...(item.omitted > 0 ? [`      and ${formatCount(item.omitted, 'more failed iteration')}`] : []),
+    // Never wrapped: a person copies it as one line.
+    ...(item.repeat === null
+      ? []
+      : [`      ${page.paint('dim', `${repeatLabel}:`)} ${escapeTerminalText(item.repeat)}`]),
   ];
 }
 

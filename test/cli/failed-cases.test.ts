@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { listFailedCases, selectFailed } from '../../src/cli/failed-cases.ts';
 import { renderReportJson } from '../../src/report/report-json.ts';
 import { createInconclusiveReport, createRedReport, createReport } from '../support/factories/report-factory.ts';
+import { split } from 'shlex';
 import { runProgramInTest } from '../support/process/program.ts';
 import { addingServerPath, createWorkspace, redEvals } from '../support/workspace.ts';
 
@@ -39,6 +40,17 @@ describe('the failed cases of a report', () => {
 
   it.each([
     ['no report', {}, {}, 'there is no report in mcp-eval-report; run without `--failed` first'],
+    [
+      'the report of another version',
+      {
+        'mcp-eval-report/report.json': renderReportJson(createReport()).replace(
+          '"schemaVersion": "3"',
+          '"schemaVersion": "2"',
+        ),
+      },
+      {},
+      'schemaVersion 2, and this version of mcp-eval-ci reads 3',
+    ],
     ['a damaged report', { 'mcp-eval-report/report.json': '{' }, {}, 'the report in mcp-eval-report cannot be used'],
     ['cases of its own', {}, { cases: 'a' }, 'leave out `--cases`'],
   ])('are refused with %s', async (_what, files, texts, message) => {
@@ -62,6 +74,11 @@ describe('mcp-eval-ci run --failed', () => {
     ];
     const first = await runProgramInTest([...run, 'a.yaml'], { cwd: workspace.path });
     expect(first).toMatchObject({ exitCode: 1, stdout: expect.stringContaining('of 3 cases') });
+    const line = /Run it again: npx mcp-eval-ci (.*)/.exec(first.stdout)?.[1] ?? '';
+    const printed = await runProgramInTest(split(line), { cwd: workspace.path });
+    expect(printed).toMatchObject({ exitCode: 1, stdout: expect.stringContaining('1 iteration of 1 case: 0 passed') });
+    const listed = await runProgramInTest([...run, '--failed', '--list'], { cwd: workspace.path });
+    expect(listed).toMatchObject({ exitCode: 0, stdout: 'a.yaml:3  Echoes a message\n1 case in 1 file.\n' });
     const again = await runProgramInTest([...run, '--failed'], { cwd: workspace.path });
     expect(again).toMatchObject({ exitCode: 1, stdout: expect.stringContaining('1 iteration of 1 case: 0 passed') });
     await workspace.write('a.yaml', redEvals.replace('Echo: goodbye', 'Echo: hello'));

@@ -23,6 +23,8 @@ export interface GateContext {
   watchEvidence?: (within: EvidenceCollector, plan: GatePlan) => EvidenceCollector;
   /** A marker in the environment of every process that is started, by which processes that outlive the gate can be found. */
   processMarker?: string;
+  /** The command that runs the evals of the job again, without evals files and cases. */
+  repeat?: string;
   /** Saves what a hosted service holds of this job, with every change, so that another process can clear it. */
   saveRemoteResources?: (resources: RemoteResources | null) => void;
 }

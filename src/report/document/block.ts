@@ -8,11 +8,11 @@ export type Mark = VerdictOutcome | 'added' | 'minor';
 
 /**
  * A part of a line. A string is the gate's own text. Every other text may be foreign, so that only the escaper of a renderer prints it: a
- * `name` as it is, a `prose` as a sentence with names in it, a `code` as one line of output.
+ * `name` as it is, a `prose` as a sentence with names in it, a `code` as one line of output, a `command` whole.
  */
 export type Span =
   | string
-  | { kind: 'name' | 'prose' | 'code' | 'strong'; text: string }
+  | { kind: 'name' | 'prose' | 'code' | 'command' | 'strong'; text: string }
   | { kind: 'link'; label: string; url: string }
   | { kind: 'place'; file: string; line: number }
   | { kind: 'mark'; mark: Mark };
@@ -22,8 +22,12 @@ export type Line = readonly Span[];
 export const asName = (text: string): Span => ({ kind: 'name', text });
 export const asProse = (text: string): Span => ({ kind: 'prose', text });
 export const asCode = (text: string): Span => ({ kind: 'code', text });
+export const asCommand = (text: string): Span => ({ kind: 'command', text });
 export const asMark = (mark: Mark): Span => ({ kind: 'mark', mark });
 export const asPlace = ({ file, line }: { file: string; line: number }): Span => ({ kind: 'place', file, line });
+
+/** Introduces the command that runs a case again. */
+export const repeatLabel = 'Run it again';
 
 /** A case in the words of every renderer. */
 export interface CaseItem extends Pick<CaseReport, 'title' | 'failures'> {
@@ -41,6 +45,8 @@ export interface CaseItem extends Pick<CaseReport, 'title' | 'failures'> {
   place: Span | null;
   /** The number of failed iterations without kept evidence. */
   omitted: number;
+  /** The command that runs only this case; null if it passed, or if there is none. */
+  repeat: string | null;
 }
 
 /** A change of the tool surface in the words of every renderer. */

@@ -2,6 +2,7 @@ import type { IterationMark } from '../../model/evidence.ts';
 import type { Report } from '../../model/report.ts';
 import type { VerdictOutcome } from '../../model/verdict.ts';
 import { createIterationMarks } from '../iteration-marks.ts';
+import { createRepeats } from '../repeat.ts';
 import { composeBase } from './base.ts';
 import { composeBaseline } from './baseline.ts';
 import { composeBehaviour } from './behaviour.ts';
@@ -55,12 +56,12 @@ export function renderDocument(
   report: Report,
   { job = null, links = [], iterations = [] }: DocumentContext = {},
 ): Section[] {
-  const markIterations = createIterationMarks(iterations);
+  const words = { markIterations: createIterationMarks(iterations), describeRepeat: createRepeats(report) };
   const suites = report.suites.toSorted((a, b) => outcomeRanks[a.verdict.outcome] - outcomeRanks[b.verdict.outcome]);
   return [
     { name: 'verdict', blocks: composeVerdict(report, job) },
     { name: 'notes', blocks: composeNotes(report) },
-    ...suites.map((suite): Section => ({ name: 'suite', blocks: composeSuite(suite, report, markIterations) })),
+    ...suites.map((suite): Section => ({ name: 'suite', blocks: composeSuite(suite, report, words) })),
     { name: 'models', blocks: composeModels(report) },
     { name: 'base', blocks: composeBase(report) },
     { name: 'baseline', blocks: composeBaseline(report) },

@@ -116,6 +116,8 @@ export function readSpan(span: Exclude<Span, { kind: 'mark' }>, { name, prose }:
   switch (span.kind) {
     case 'name':
       return truncateText(span.text, name);
+    case 'command':
+      return span.text;
     case 'link':
       return span.url;
     case 'place':

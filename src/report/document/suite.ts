@@ -6,6 +6,7 @@ import type { Report, RequirementReport, SuiteReport } from '../../model/report.
 import type { VerdictOutcome } from '../../model/verdict.ts';
 import { countOmittedFailures } from '../failures.ts';
 import type { MarkIterations } from '../iteration-marks.ts';
+import type { DescribeRepeat } from '../repeat.ts';
 import { describeRepeats, describeRoundsDecision, findRates, listRoundNotes } from '../rounds.ts';
 import {
   chooseMark,
@@ -18,6 +19,7 @@ import {
 } from '../wording.ts';
 import {
   asCode,
+  asCommand,
   asMark,
   asName,
   asPlace,
@@ -28,6 +30,7 @@ import {
   heading,
   type Line,
   list,
+  repeatLabel,
   table,
   text,
 } from './block.ts';
@@ -35,8 +38,14 @@ import {
 /** Folds further failing cases, so that a phone shows the worst ones and the end of the page. */
 const maxOpenCases = 5;
 
+/** What a case has that its own part of the report does not say. */
+interface CaseWords {
+  markIterations: MarkIterations;
+  describeRepeat: DescribeRepeat;
+}
+
 /** Composes a suite: its rate against its minimum, how it ran, its cases worst first, its requirements. */
-export function composeSuite(suite: SuiteReport, report: Report, markIterations: MarkIterations): Block[] {
+export function composeSuite(suite: SuiteReport, report: Report, words: CaseWords): Block[] {
   const cases = report.cases.filter(({ suiteId }) => suiteId === suite.id);
   const { verdict, repeats, run, concurrency } = suite;
   const decision = describeRoundsDecision(suite, report.models?.currency ?? '');
@@ -53,7 +62,7 @@ export function composeSuite(suite: SuiteReport, report: Report, markIterations:
     ...listRoundNotes(suite, cases).map((note) => text('screen', asProse(note))),
     ...(concurrency === null ? [] : [{ ...text('screen', asProse(describeConcurrency(concurrency))), isFine: true }]),
     ...composeCases(
-      cases.map((testCase) => describeCase(testCase, markIterations)),
+      cases.map((testCase) => describeCase(testCase, words)),
       verdict.outcome,
     ),
     ...composeRepeats(suite, cases),
@@ -78,7 +87,7 @@ function composeCases(cases: readonly CaseItem[], outcome: VerdictOutcome): Bloc
   ];
 }
 
-function describeCase(testCase: CaseReport, markIterations: MarkIterations): CaseItem {
+function describeCase(testCase: CaseReport, { markIterations, describeRepeat }: CaseWords): CaseItem {
   const { title, failures, outcome, location, durationMs } = testCase;
   return {
     title,
@@ -92,16 +101,18 @@ function describeCase(testCase: CaseReport, markIterations: MarkIterations): Cas
     duration: durationMs === null ? null : formatDuration(durationMs),
     place: location === null ? null : asPlace(location),
     omitted: countOmittedFailures(testCase),
+    repeat: outcome === 'passed' ? null : describeRepeat(testCase),
   };
 }
 
 /** Describes a case with its first reason, for a reader who wants no more. */
-function describeBriefly({ mark, title, flags, counts, place, failures }: CaseItem): Line[] {
+function describeBriefly({ mark, title, flags, counts, place, failures, repeat }: CaseItem): Line[] {
   const reason = failures[0]?.reasons[0];
   const name = [asMark(mark), ' ', asName(title), ...(flags.length === 0 ? [] : [` (${flags.join('; ')})`])];
   return [
     [...name, `: ${counts}`, ...(place === null ? [] : [' · ', place])],
     ...(reason === undefined ? [] : [[asCode(readFirstLine(reason))]]),
+    ...(repeat === null ? [] : [[`${repeatLabel}: `, asCommand(repeat)]]),
   ];
 }
 

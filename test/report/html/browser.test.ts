@@ -51,6 +51,21 @@ describe.skipIf(missingBrowser !== null)('the page in a browser', () => {
     expect(open.complaints).toEqual([]);
   });
 
+  it('has the command that runs a failed case again, with a button that copies it', async () => {
+    const shown = { ...report, repeat: 'npx mcp-eval-ci run --server-command "node a.js"' };
+    await using open = await openFilePage(browser, renderHtml(shown, { evidence: createPageEvidence(report) }));
+    const command = open.page.locator('.panel:visible .command');
+    expect(await command.locator('code').innerText()).toMatch(/^npx mcp-eval-ci run --server-command "node a.js" --/);
+    await command.getByRole('button').click();
+    await command
+      .getByRole('status')
+      .filter({ hasText: /Copied|Selected/ })
+      .waitFor();
+    expect([open.complaints, await findBarriers(open.page)]).toEqual([[], []]);
+    await using without = await openFilePage(browser, html);
+    expect(await without.page.locator('.command').count()).toBe(0);
+  });
+
   it('shows what changed of the tool surface, and the size of each tool over the last gates', async () => {
     const change = { id: 'tool.search.removed', severity: 'breaking' as const, rule: 'tool-removed', location: null };
     const texts = { message: 'The tool <b>search</b> was removed', reason: 'Calls fail.', before: null, after: null };

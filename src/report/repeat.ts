@@ -1,0 +1,34 @@
+import { isCopyable, quoteShellWord } from '../base/shell.ts';
+import type { CaseReport } from '../model/case-report.ts';
+import type { Report } from '../model/report.ts';
+
+/** The name that the report has for evals that came as text and not in a file. */
+const inlineFile = 'tests';
+
+/** Returns the command that runs only this case, as it ran; null if no line can say it. */
+export type DescribeRepeat = (testCase: Pick<CaseReport, 'suiteId' | 'id' | 'title'>) => string | null;
+
+/** Prepares the commands that run single cases of a report: each is one line for a POSIX shell. */
+export function createRepeats({ repeat, suites, cases }: Pick<Report, 'repeat' | 'suites' | 'cases'>): DescribeRepeat {
+  const files = new Map(suites.map(({ id, file }) => [id, file]));
+  const namesakes = Map.groupBy(cases, ({ suiteId, title }) => JSON.stringify([suiteId, title]));
+  return ({ suiteId, id, title }) => {
+    const file = files.get(suiteId) ?? null;
+    if (repeat === undefined || (file !== null && !isFileName(file))) return null;
+    const isOnly = namesakes.get(JSON.stringify([suiteId, title]))?.length === 1;
+    const name = [...(isOnly ? [title] : []), id].find(isSelectable);
+    if (name === undefined) return null;
+    const evals = file === null ? '' : ` --evals ${quoteShellWord(file)}`;
+    return `${repeat}${evals} --cases ${quoteShellWord(name)}`;
+  };
+}
+
+/** Checks if `--evals` finds this file and no other. */
+function isFileName(file: string): boolean {
+  return file !== inlineFile && !/^-|[*?[\]{}!]/.test(file) && isCopyable(file);
+}
+
+/** Checks if `--cases` selects this name and no other: it separates names by commas, and a star stands for any text. */
+function isSelectable(name: string): boolean {
+  return name !== '' && name === name.trim() && !/^-|[,*]/.test(name) && isCopyable(name);
+}

@@ -1,0 +1,64 @@
+import { describe, expect, it } from 'vitest';
+import { listFlags } from '../../../src/gate/options/list.ts';
+import { describeRepeat, repeatedOptions } from '../../../src/gate/options/repeat.ts';
+
+describe('the command that repeats a gate', () => {
+  it('has how the server starts and how the cases run, and neither their choice nor reports', () => {
+    const texts = {
+      'server-command': 'node build/index.js',
+      runs: '3',
+      'sandbox-write': 'data\n\ncache dir',
+      sandbox: 'auto',
+      evals: 'evals/*.yaml',
+      cases: 'a',
+      tags: 'smoke',
+      shard: '1/4',
+      'report-to': 'summary',
+      'report-dir': 'out',
+    };
+    expect(describeRepeat(texts)).toBe(
+      'npx mcp-eval-ci run --runs 3 --server-command "node build/index.js" --sandbox-write data --sandbox-write "cache dir"',
+    );
+    expect(describeRepeat({})).toBe('npx mcp-eval-ci run');
+  });
+
+  it('has no secret', () => {
+    const secret = 'hunter2-hunter2';
+    const texts = Object.fromEntries(
+      listFlags('run').map(({ name, secret: kind }) => [
+        name,
+        kind === undefined || kind === 'value' ? secret : `N${kind}${secret}`,
+      ]),
+    );
+    for (const name of repeatedOptions.filter((option) => option !== 'server-env')) delete texts[name];
+    const command = describeRepeat({
+      ...texts,
+      'server-env': `API_KEY=${secret}\nPLAIN`,
+      'server-command': `env TOKEN=${secret} node a.js --api-key ${secret} --password="${secret} x" --auth-token '${secret}' --keep ok postgres://me:${secret}@db/x`,
+      'server-url': `http://127.0.0.1:1/mcp?key=${secret}`,
+    });
+    expect(command).not.toContain(secret);
+    expect(command).toContain('--server-env API_KEY --server-env PLAIN');
+    expect(command).toContain('--server-url "$SERVER_URL"');
+    expect(command).toContain(
+      'env TOKEN=*** node a.js --api-key *** --password=*** --auth-token *** --keep ok postgres://***@db/x',
+    );
+  });
+
+  it('shows the address of a server on this machine, and of no other', () => {
+    const url = (text: string) => describeRepeat({ 'server-url': text })?.replace(/^.*--server-url /, '');
+    expect(url('http://localhost:3000/mcp')).toBe('http://localhost:3000/mcp');
+    expect(url('https://mcp.example.com/s/key/mcp')).toBe('"$SERVER_URL"');
+    expect(url('not a url')).toBe('"$SERVER_URL"');
+  });
+
+  it('is unknown where a value does not fit on a line', () => {
+    expect(describeRepeat({ 'server-command': 'node\na.js' })).toBeNull();
+  });
+
+  it('names only options that exist, and no secret among them', () => {
+    const known = new Map(listFlags('run').map((option) => [option.name, option]));
+    expect(repeatedOptions.filter((name) => !known.has(name))).toEqual([]);
+    expect(repeatedOptions.filter((name) => known.get(name)?.isSecret === true)).toEqual([]);
+  });
+});

@@ -1,0 +1,65 @@
+import { describe, expect, it } from 'vitest';
+import { createRepeats } from '../../src/report/repeat.ts';
+import { renderComment } from '../../src/report/comment.ts';
+import { renderSummary } from '../../src/report/summary.ts';
+import { renderTerminal } from '../../src/report/terminal.ts';
+import { createReport } from '../support/factories/report-factory.ts';
+import { createCaseResults, createFailure, createSuiteResults } from '../support/factories/results-factory.ts';
+
+const repeat = 'npx mcp-eval-ci run --server-command "node a.js"';
+const failures = [createFailure({ reasons: ['It is wrong.'] })];
+
+const describeOnly = (testCase: { id?: string; title?: string }, file: string | null = 'evals/a.yaml') => {
+  const cases = [createCaseResults({ id: 'sum', title: 'Adds two numbers', failed: 1, failures, ...testCase })];
+  const report = createReport({ suites: [createSuiteResults({ cases, file })], repeat });
+  const [first] = report.cases;
+  return first === undefined ? null : createRepeats(report)(first);
+};
+
+describe('the command that runs a case again', () => {
+  it('names the file and the title', () => {
+    expect(describeOnly({})).toBe(`${repeat} --evals evals/a.yaml --cases "Adds two numbers"`);
+    expect(describeOnly({}, null)).toBe(`${repeat} --cases "Adds two numbers"`);
+    expect(describeOnly({ title: "Says 'it's $5'" })).toBe(
+      String.raw`${repeat} --evals evals/a.yaml --cases 'Says '\''it'\''s $5'\'''`,
+    );
+  });
+
+  it.each(['a, b', 'a*', ' a', '--a', 'a\u202Eb', 'a\nb', ''])(
+    'names the id where the title %j selects otherwise',
+    (title) => {
+      expect(describeOnly({ title })).toBe(`${repeat} --evals evals/a.yaml --cases sum`);
+    },
+  );
+
+  it.each([
+    ['an id that selects otherwise', { id: 'a,b', title: 'a, b' }, 'evals/a.yaml'],
+    ['evals without a file', {}, 'tests'],
+    ['a file whose name is a pattern', {}, 'evals/[a].yaml'],
+  ])('is missing with %s', (_what, testCase, file) => {
+    expect(describeOnly(testCase, file)).toBeNull();
+  });
+
+  it('names the id where two cases have the title', () => {
+    const cases = ['a', 'b'].map((id) => createCaseResults({ id, title: 'Same', failed: 1, failures }));
+    const report = createReport({ suites: [createSuiteResults({ cases, file: 'a.yaml' })], repeat });
+    const command = createRepeats(report);
+    expect(report.cases.map(command)).toEqual(['a', 'b'].map((id) => `${repeat} --evals a.yaml --cases ${id}`));
+  });
+
+  it('ends each failed case, on one line however narrow the terminal is', () => {
+    const cases = [
+      createCaseResults({ id: 'sum', title: 'Adds two numbers', failed: 1, failures }),
+      createCaseResults({ id: 'ok', title: 'Works' }),
+    ];
+    const suites = [createSuiteResults({ cases, file: 'evals/a.yaml' })];
+    const report = createReport({ suites, repeat });
+    const command = `${repeat} --evals evals/a.yaml --cases "Adds two numbers"`;
+    const lines = renderTerminal(report, { color: false, columns: 40 }).split('\n');
+    expect(lines.filter((line) => line.includes('npx'))).toEqual([`      Run it again: ${command}`]);
+    for (const text of [renderSummary(report), renderComment(report, { job: 'x', run: null, linkLine: () => null })]) {
+      expect(text.split(`Run it again: \`${command}\``)).toHaveLength(2);
+    }
+    expect(renderSummary(createReport({ suites }))).not.toContain('Run it again');
+  });
+});
