@@ -222,6 +222,12 @@ export class BudgetError extends GateError {
   readonly exitCode = 3;
 }
 
+/** An iteration failed, and the gate was to stop at the first failure. */
+export class FirstFailureError extends GateError {
+  readonly code = 'FIRST_FAILURE';
+  readonly exitCode = 3;
+}
+
 const signalExitCodes = { SIGHUP: 129, SIGINT: 130, SIGQUIT: 131, SIGTERM: 143 } as const;
 
 /** The caller, or a signal to the process, asked to stop. */

@@ -16,6 +16,7 @@ export const reasonSchema = z.object({
     'model-below-minimum',
     'case-below-minimum',
     'required-failed',
+    'first-failure',
     'regressed',
     'requirement-unjudged',
     'budget-exceeded',

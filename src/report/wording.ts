@@ -8,13 +8,20 @@ import type { ReasonCode, Verdict, VerdictOutcome, VerdictReason } from '../mode
 import { describeFlaky, describeRounds, describeProbation } from './rounds.ts';
 import type { CaseReport } from '../model/case-report.ts';
 
-/** Counts the iterations of a case that passed: `2 of 3`. */
-export function formatPassed({ passed, total, planned }: CaseReport): string {
-  return `${passed} of ${Math.max(planned, total)}`;
+/** Checks if no iteration of a case began. */
+function hasNotRun({ total, failures, planned }: CaseReport): boolean {
+  return planned > 0 && total === 0 && failures.length === 0;
 }
 
-/** Describes the results of a case: `2 of 3 passed`, `1 of 3 passed, 2 without a result`, `0 of 1 passed; run again: 1 of 1`. */
+/** Counts the iterations of a case that passed: `2 of 3`, or `not run`. */
+export function formatPassed(testCase: CaseReport): string {
+  const { passed, total, planned } = testCase;
+  return hasNotRun(testCase) ? 'not run' : `${passed} of ${Math.max(planned, total)}`;
+}
+
+/** Describes the results of a case: `2 of 3 passed`, `1 of 3 passed, 2 without a result`, `0 of 1 passed; run again: 1 of 1`, `not run`. */
 export function describeCaseCounts(testCase: CaseReport): string {
+  if (hasNotRun(testCase)) return 'not run';
   const missing = testCase.planned - testCase.total;
   return `${formatPassed(testCase)} passed${missing > 0 ? `, ${missing} without a result` : ''}${describeRounds(testCase)}`;
 }

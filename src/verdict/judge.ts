@@ -159,10 +159,15 @@ function combineGaps(
     lowered,
   }: { gaps: readonly VerdictReason[]; decided: readonly Assessment[]; lowered: readonly VerdictReason[] },
 ): Verdict {
-  const unmet = [...lowered, ...decided.map(toReason)];
+  // The options ask for it: the first failure fails the suite that has it, whatever its minimum tolerates.
+  const stops = results.cases.some(({ failed }) => failed > 0)
+    ? gaps.filter(({ code }) => code === 'first-failure')
+    : [];
+  const unmet = [...lowered, ...decided.map(toReason), ...stops];
+  const others = gaps.filter((gap) => !stops.includes(gap));
   return {
     outcome: unmet.length > 0 ? 'failed' : 'inconclusive',
-    reasons: nameSuite(results, [...unmet, ...gaps]),
+    reasons: nameSuite(results, [...unmet, ...others]),
   };
 }
 

@@ -29,6 +29,12 @@ export function splitQuarantine(
   return { counted: cases.filter(({ id }) => !ids.has(id)), quarantined };
 }
 
+/** Checks if a case is on probation, or has an entry that applies on this day. */
+export function isExempt(caseId: string, { quarantine, probation }: Exemptions, today: string): boolean {
+  const isQuarantined = quarantine.some((entry) => entry.case === caseId && !hasExpired(entry, today));
+  return isQuarantined || probation.some((entry) => entry.case === caseId);
+}
+
 /** Judges every entry: it must go when its day has passed, when its case is gone, or when its case passes every iteration again. */
 export function assessQuarantine(
   cases: readonly CaseResults[],

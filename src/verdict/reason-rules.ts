@@ -71,6 +71,8 @@ export const reasonRules: Readonly<Record<ReasonCode, ReasonRule>> = {
   // is judged, and this rule does not apply.
   deadline: soundGap,
   'budget-exceeded': soundGap,
+  // The options ask for it. In the suite with the failure, it decides the verdict.
+  'first-failure': soundGap,
 
   // Counts contradict each other, or iterations belong to no case: none of the results is reliable.
   'results-inconsistent': doubtfulGap,

@@ -114,7 +114,9 @@ export function createTally(suite: SuiteOutline, options: TallyOptions): Tally {
         if ((options.earlier?.scored.get(iteration.id) ?? outcome) !== outcome) contradicted.add(iteration.id);
         if (tally === undefined) return null;
         countIteration(tally, outcome, iteration);
-        if (outcome !== 'passed') keep(tally.evidence[outcome], { iteration, steps: null, overruling });
+        if (outcome !== 'passed' && hasBegun(iteration)) {
+          keep(tally.evidence[outcome], { iteration, steps: null, overruling });
+        }
         return { caseId: tally.outline.id, outcome };
       }
       earlier.isOverruled &&= overruling !== null;
@@ -248,6 +250,11 @@ function countIteration(tally: CaseTally, outcome: IterationOutcome, iteration: 
   if (usage !== null && hasUsage(usage)) tally.usage = joinUsage([tally.usage, usage]);
   tally.judges = joinJudges([...tally.judges, ...judges]);
   if (outcome !== 'unscored' && durationMs !== null) tally.durationsMs.push(durationMs);
+}
+
+/** Checks if there may be evidence of an iteration. The end of its run cancels one that has not begun. */
+function hasBegun({ status, startedAtMs, error }: Iteration): boolean {
+  return status !== 'cancelled' || startedAtMs !== null || error !== null;
 }
 
 /** Checks if a failure needs its steps. If the gate's own assertions overruled the service, they already explain it. */

@@ -139,13 +139,15 @@ describe('createTally', () => {
   it('keeps a few failures with their steps, scored ones before others, and exact counts', () => {
     const tally = startTally();
     for (let index = 0; index < 20; index += 1) {
-      tally.addIteration(createIteration({ id: `c${index}`, status: 'cancelled', result: 'cancelled' }));
+      tally.addIteration(createIteration({ id: `c${index}`, status: 'cancelled', result: 'cancelled', startedAtMs: 1 }));
     }
+    // Has not begun, so that there is nothing to show.
+    tally.addIteration(createIteration({ id: 'n', status: 'cancelled', result: 'cancelled' }));
     for (let index = 0; index < 3; index += 1) {
       tally.addIteration(createIteration({ id: `f${index}`, iterationNumber: 3 - index, result: 'failed' }));
     }
     const [member] = tally.finish(end).cases;
-    expect(member).toMatchObject({ passed: 0, failed: 3, unscored: 20 });
+    expect(member).toMatchObject({ passed: 0, failed: 3, unscored: 21 });
     expect(member?.failures.map(({ iterationId }) => iterationId)).toEqual(['f2', 'f1', 'f0', 'c0', 'c1']);
     expect(member?.failures).toHaveLength(maxFailuresPerCase);
   });

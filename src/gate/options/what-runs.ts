@@ -189,6 +189,21 @@ export const whatRunsOptions = {
       },
     ],
   }),
+  bail: defineOption({
+    schema: flag,
+    text: 'Stop at the first failed iteration of a case that counts, and fail the gate: `true` or `false`. The rest does not run.',
+    default: 'false',
+    isFlagOnly: true,
+    rules: [
+      {
+        needs: ['service: embedded'],
+        commands: ['run'],
+        code: 'needs-embedded-service',
+        message:
+          'applies to the embedded service; the service {service} decides itself when a run ends. Remove it, or use `service: embedded`',
+      },
+    ],
+  }),
   dryRun: defineOption({
     schema: flag,
     text: 'Print only what the gate would run and change, then stop: `true` or `false`.',

@@ -73,6 +73,8 @@ export interface GatePlan extends PlannedPast, PlannedTraces {
   isolation: 'iteration' | 'run';
   /** True if a run is cancelled as soon as its verdict is settled. */
   stopsEarly: boolean;
+  /** True if the gate stops at the first failure. */
+  bails: boolean;
   reportDir: PlannedReportDir;
   reportFormats: readonly ReportFormat[];
   /** The links to the repository's pages; null if it is not on GitHub. */
@@ -208,6 +210,7 @@ export async function planGate(options: GateOptions, context: PlanContext): Prom
     timeoutMs: options.timeout,
     isolation: options.isolation,
     stopsEarly: rules.stopEarly?.value ?? false,
+    bails: options.bail,
     reportDir,
     reportFormats: options.reportFormats,
     isFullReport: options.reportFormats.includes('iterations'),

@@ -94,6 +94,8 @@ export interface RunStart {
   clock: Clock;
   logger: Logger;
   onProgress: ProgressListener;
+  /** Called as soon as an iteration of a case has failed, by a backend of this process. */
+  onFailure?: ((caseId: string) => void) | undefined;
 }
 
 /** A run that has been started. */

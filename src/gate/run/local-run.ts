@@ -3,6 +3,7 @@ import {
   BudgetError,
   ConfigurationError,
   DeadlineError,
+  FirstFailureError,
   NetworkError,
   ProtocolError,
   ServerStartError,
@@ -95,6 +96,7 @@ export async function startLocalRun(
       const hasEnded = outcome.result !== null && outcome.steps.every(({ status }) => status !== 'skipped');
       if (hasEnded && compared === null) start.answers.add(outline.id, caseId, outcome.usedAnswers);
       if (compared === null) models?.endIteration(outline.id, caseId);
+      if (outcome.result === 'failed') start.onFailure?.(caseId);
       reportProgress();
     },
   });
@@ -124,7 +126,8 @@ export async function startLocalRun(
         if (reason instanceof ServerStartError) await waitBriefly(settled, { clock, signal: lifetime.abort });
         runner.cancel(runId);
         // The usage is known only when the iterations in progress have ended. A job that is cancelled has no time to wait for that.
-        if (reason instanceof BudgetError) await race(settled, { signals: [lifetime.abort] });
+        if (reason instanceof BudgetError || reason instanceof FirstFailureError)
+          await race(settled, { signals: [lifetime.abort] });
       }
       reportProgress();
       onProgress({ kind: 'run-finished', suite: outline.name, status: run.describe().status });

@@ -3,6 +3,7 @@ import {
   CancelledError,
   DeadlineError,
   describeError,
+  FirstFailureError,
   GateError,
   SandboxError,
   ServerStartError,
@@ -95,6 +96,7 @@ function readCode(error: GateError): VerdictReason['code'] {
   if (error instanceof TunnelError) return 'tunnel-lost';
   if (error instanceof DeadlineError) return 'deadline';
   if (error instanceof BudgetError) return 'budget-exceeded';
+  if (error instanceof FirstFailureError) return 'first-failure';
   if (error instanceof CancelledError) return 'cancelled';
   return 'infrastructure';
 }

@@ -1,3 +1,4 @@
+import { FirstFailureError } from '../../base/errors.ts';
 import type { Clock } from '../../base/time.ts';
 import type { Logger } from '../../base/logger.ts';
 import type { SuiteRequirements } from '../../model/policy.ts';
@@ -5,6 +6,7 @@ import type { ConcurrencyReport } from '../../model/concurrency.ts';
 import type { ServerWitnesses } from '../../model/process-end.ts';
 import type { SuiteOutline, SuiteResults } from '../../model/results.ts';
 import type { VerdictReason } from '../../model/verdict.ts';
+import { isExempt } from '../../verdict/quarantine.ts';
 import { disagreesWithService } from '../../verdict/completeness.ts';
 import { createTally, type SuiteEnd, type Tally } from '../../verdict/tally.ts';
 import type { EvalBackend, RunStart, StartedRun } from './backend.ts';
@@ -39,6 +41,8 @@ export interface SuiteRunContext {
   onProgress: ProgressListener;
   /** A day in UTC, `YYYY-MM-DD`. */
   today: string;
+  /** True if the gate stops at the first failure. */
+  bails: boolean;
   /** The number of the gate's minimums that a confidence decides. */
   minimums: number;
   /** Set if the runs are only for a comparison, as in the start of a run. */
@@ -184,7 +188,10 @@ async function runPrepared(
   attempt.requirements = requirements;
   attempt.tally = createTally(prepared.outline, prepared);
   const { compared = null, groupId = null } = context;
-  const run = await backend.start(prepared, { ...context, planned, numbers: numbers ?? null, compared, groupId });
+  const onFailure =
+    compared === null && context.bails ? (caseId: string) => stopAtFailure(caseId, prepared, context) : undefined;
+  const start = { ...context, planned, numbers: numbers ?? null, compared, groupId, onFailure };
+  const run = await backend.start(prepared, start);
   attempt.concurrency = run.concurrency;
   const started = { ...prepared, caseIds: run.caseIds };
   attempt.prepared = started;
@@ -222,6 +229,18 @@ async function runPrepared(
     attempt.tally = second;
   }
   return { run, runId, suite, tally: attempt.tally, judge };
+}
+
+/** Cancels the runs of the gate because of the first failure, if the case counts. */
+function stopAtFailure(
+  caseId: string,
+  { outline, requirements }: PreparedSuite,
+  { lifetime, today }: Pick<SuiteRunContext, 'lifetime' | 'today'>,
+): void {
+  if (isExempt(caseId, requirements, today)) return;
+  const title = outline.cases.find(({ id }) => id === caseId)?.title ?? caseId;
+  const message = `The gate stopped at the first failure, in ${JSON.stringify(title)} (bail); the rest did not run.`;
+  lifetime.cancelOn(Promise.resolve(new FirstFailureError(message)));
 }
 
 interface PreparedRun {

@@ -145,6 +145,7 @@ export async function runSuites(
       ...shared,
       witnesses,
       today,
+      bails: plan.bails,
       minimums,
       iterationLog,
       traceLog,
@@ -223,7 +224,7 @@ export async function runSuites(
 }
 
 /** The interruptions that say nothing about the server. */
-const ownLimits: ReadonlySet<string> = new Set(['cancelled', 'deadline', 'budget-exceeded']);
+const ownLimits: ReadonlySet<string> = new Set(['cancelled', 'deadline', 'budget-exceeded', 'first-failure']);
 
 /** Checks if the server may be the cause of missing results. */
 function lacksResults({ results: { interruption, cases } }: MeasuredSuite): boolean {
