@@ -6,6 +6,7 @@ import { type ExploreProgress, exploreServer } from '../explore/explore.ts';
 import { type Inventory, readInventory } from '../explore/inventory.ts';
 import { shareTime } from '../explore/time-shares.ts';
 import type { RequiredNames } from '../explore/draft/title.ts';
+import { writesByStatement } from '../explore/vocabulary/statements.ts';
 import { firstVariant, type WorldSource, type WorldVariant } from '../explore/world/world.ts';
 import { behaviourKinds, type MeasuredBehaviour, type MeasuredDifference } from '../model/behaviour.ts';
 import { type Bench, type ComparedRequest, createBench, settleBoth } from './bench.ts';
@@ -68,7 +69,8 @@ export async function compareBehaviour(options: CompareOptions): Promise<Compare
   onProgress('Comparing answers');
   const first: CompareContext = { roots, callMs, alone: new Map() };
   const ran = await runAll(sessions, { bench, context: first });
-  const isHarmless = (request: ExploredRequest) => request.kind !== 'tool' || harmless.has(request.tool);
+  const isHarmless = (request: ExploredRequest) =>
+    request.kind !== 'tool' || (harmless.has(request.tool) && !writesByStatement(request.arguments));
   await runFurther(
     ran.filter((session) => session.requests.every(({ request }) => isHarmless(request))),
     bench,

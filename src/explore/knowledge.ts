@@ -4,6 +4,7 @@ import { type ExploredRequest, isAnswered, type ObservedStep, type SessionRun } 
 import type { Inventory, ListedTool } from './inventory.ts';
 import type { Parameter } from './schema/parameters.ts';
 import { learnFromArguments, learnFromResult, type LearnedValue } from './vocabulary/learned-values.ts';
+import { writesByStatement } from './vocabulary/statements.ts';
 import { listValues, type Vocabulary } from './vocabulary/vocabulary.ts';
 import type { Workspace } from '../workspace/workspace.ts';
 
@@ -48,7 +49,9 @@ export function createKnowledge(
     noteTarget: (tool, call) => void working.set(tool, call),
     noteRefusal: (tool, message) => void refusals.set(tool, message),
     learn: ({ steps }) => {
-      const areHarmless = steps.every(({ request }) => request.kind !== 'tool' || isHarmless(request.tool));
+      const areHarmless = steps.every(
+        ({ request }) => request.kind !== 'tool' || (isHarmless(request.tool) && !writesByStatement(request.arguments)),
+      );
       if (!areHarmless || learned.length > maxLearned) return;
       // A reference leads nowhere in another session.
       appendAll(

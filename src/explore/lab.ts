@@ -13,6 +13,7 @@ import type { Inventory, ListedTool } from './inventory.ts';
 import { printMasked } from './stability/texts.ts';
 import type { TimeShares } from './time-shares.ts';
 import { readVerb } from './vocabulary/names.ts';
+import { writesByStatement } from './vocabulary/statements.ts';
 import type { Trace } from './world/history.ts';
 import type { Start, Worlds } from './world/worlds.ts';
 
@@ -141,7 +142,8 @@ export function judgeTrace(
 ): Trace {
   const { files } = observation;
   if (request.kind !== 'tool') return hasNoEffects(files) ? 'clean' : 'used';
-  if (hasNoEffects(files) && (isHarmless(request.tool) || !isAnswered(observation))) return 'clean';
+  const isQuiet = isHarmless(request.tool) && !writesByStatement(request.arguments);
+  if (hasNoEffects(files) && (isQuiet || !isAnswered(observation))) return 'clean';
   return readVerb(request.tool) === 'remove' ? 'spoilt' : 'used';
 }
 

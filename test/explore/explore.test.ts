@@ -78,6 +78,24 @@ describe('exploreAndCheck', () => {
     expect(print('publish')).toEqual(['create_entity true', 'publish true']);
   });
 
+  it('makes the table that a database needs, and sees what statements and calls change in it', async () => {
+    const exploration = await exploreInTest(nameExploredServer('records'));
+    const { coverage, flaky, harmless } = exploration;
+    expect(coverage.tools).toEqual({ reached: 4, of: 4 });
+    // A parameter of a tool that works after others only counts, too.
+    expect(coverage.parameters).toEqual({ reached: 5, of: 5 });
+    // A statement that reads is no proof that all do.
+    expect(flaky).toEqual([]);
+    expect(harmless).toContain('read_rows');
+    expect(listAdds(exploration)).toEqual(
+      expect.arrayContaining(['state list_tables after run_query', 'state read_rows after insert_row']),
+    );
+    const { cases } = draftCases(exploration, draftEverything);
+    expect(cases.map(({ content }) => content['title'])).toEqual(
+      expect.arrayContaining(['list_tables sees what run_query changed', 'read_rows finds what insert_row made']),
+    );
+  });
+
   it('marks what differs between replays', () => {
     const { sessions, flaky } = notes;
     const random = sessions.find(({ adds }) => adds.includes('tool at_random'));

@@ -9,6 +9,7 @@ import {
 } from '../exploration.ts';
 import { readOutcomeText } from '../stability/texts.ts';
 import { readVerb } from '../vocabulary/names.ts';
+import { writesByStatement } from '../vocabulary/statements.ts';
 
 const longestTitle = 100;
 const longestValue = 30;
@@ -31,7 +32,8 @@ function describeState({ steps, adds }: Pick<ExploredSession, 'steps' | 'adds'>)
       ? [{ reader: nameRequest(step.request), writer: nameRequest(writer.request) }]
       : [];
   });
-  const found = seen.find(({ reader, writer }) => adds.includes(`state ${reader} after ${writer}`)) ?? seen[0];
+  // The last one is what the session is about: those before it prepare it.
+  const found = seen.findLast(({ reader, writer }) => adds.includes(`state ${reader} after ${writer}`)) ?? seen[0];
   if (found === undefined) return null;
   const { reader, writer } = found;
   switch (readVerb(writer)) {
@@ -57,9 +59,9 @@ function hasOtherOutcome(steps: readonly ObservedStep[], index: number): boolean
   );
 }
 
-/** Checks if a request may change something, by the name of its tool. */
+/** Checks if a request may change something, by the name of its tool or by its statement. */
 export function isWriter(request: ExploredRequest): boolean {
-  return request.kind === 'tool' && readVerb(request.tool) !== 'read';
+  return request.kind === 'tool' && (readVerb(request.tool) !== 'read' || writesByStatement(request.arguments));
 }
 
 function describeStep(

@@ -5,12 +5,17 @@ import type { WorkingCall } from '../knowledge.ts';
 import { isSameOutcome } from '../lab.ts';
 import { readType } from '../schema/resolve.ts';
 import { rateSimilarity, readVerb, splitName } from '../vocabulary/names.ts';
-import { sortTools } from './examples.ts';
+import { coverParameters } from './coverage.ts';
+import { probeHarmless, sortTools } from './examples.ts';
+import { findStatement, missesTable, sampleTable } from '../vocabulary/statements.ts';
 import { buildArguments, callTool, type PhaseContext } from './phase.ts';
 import { tryCall } from './try-call.ts';
 
 /** The most producers that are tried before a tool that does not work alone. */
 const maxProducers = 4;
+
+/** The most pairs of tools that are tried to make a table. */
+const maxTableSetups = 6;
 
 /** The most readers that follow one call. */
 const maxReaders = 3;
@@ -18,30 +23,77 @@ const maxReaders = 3;
 /** Finds calls that other calls need before them, and sends readers before and after each call that changes something. */
 export async function linkTools(context: PhaseContext): Promise<void> {
   // A tool that works after the first round can be a producer in the second.
-  await findSetups(context);
-  await findSetups(context);
+  const linked = [...(await findSetups(context)), ...(await findSetups(context))];
+  await coverParameters({ ...context, tools: linked });
   await findTargets(context);
   await followEffects(context);
+  await followStatements(context);
   await searchMade(context);
 }
 
-/** Tries tools that were refused after calls of others, with the values that those made. */
-async function findSetups(context: PhaseContext): Promise<void> {
+/** Tries tools that were refused after calls of others, with the values that those made. Returns the tools that work then. */
+async function findSetups(context: PhaseContext): Promise<ListedTool[]> {
   const { lab, knowledge, tools } = context;
+  const found: ListedTool[] = [];
   for (const tool of sortTools(tools)) {
     if (knowledge.working.has(tool.name) || lab.explainStop(tool.name) !== null) continue;
-    for (const producer of listProducers(tool, context)) {
+    const isForTable = missesTable(knowledge.refusals.get(tool.name) ?? '');
+    const ofProducers = listProducers(tool, context).flatMap((producer) => {
       const made = knowledge.working.get(producer.name);
-      if (made === undefined) continue;
-      const setup = [...made.setup, callTool(producer, made.arguments)];
+      return made === undefined ? [] : [[...made.setup, callTool(producer, made.arguments)]];
+    });
+    for (const setup of [...(isForTable ? listTableSetups(context) : []), ...ofProducers]) {
       const prepared = await lab.run(setup, { phase: 'chains', start: 'new' });
-      if (prepared === null) return;
+      if (prepared === null) return found;
+      if (isForTable && !prepared.steps.every(({ observation }) => isAnswered(observation))) continue;
       const args = buildArguments(tool, knowledge, { before: prepared.steps });
       const tried = await tryCall(tool, args, context, { phase: 'chains', setup, changes: 3 });
       if (tried === null) continue;
       knowledge.noteWorking(tool.name, { arguments: tried.arguments, setup });
+      found.push(tool);
+      await probeHarmless(tool, context);
       break;
     }
+  }
+  return found;
+}
+
+/** Lists calls that make a table with a row, by each pair of tools that take statements. */
+function listTableSetups({ lab, knowledge, tools }: PhaseContext): ExploredRequest[][] {
+  const takers = tools.flatMap((tool) => {
+    const call = knowledge.working.get(tool.name);
+    const parameter = call === undefined ? null : findStatement(call.arguments);
+    if (call === undefined || parameter === null || lab.explainStop(tool.name) !== null) return [];
+    return [{ tool, send: (statement: string) => callTool(tool, { ...call.arguments, [parameter]: statement }) }];
+  });
+  return takers.flatMap(({ tool, send }) => {
+    const others = takers.filter((other) => other.tool !== tool);
+    return [send, ...others.map((other) => other.send)].map((fill) => [
+      send(sampleTable.create),
+      fill(sampleTable.fill),
+    ]);
+  });
+}
+
+/** Runs the statements that make a table between requests of readers, and reads what they made. */
+async function followStatements(context: PhaseContext): Promise<void> {
+  const { lab, knowledge, tools } = context;
+  for (const setup of listTableSetups(context).slice(0, maxTableSetups)) {
+    const made = await lab.run(setup, { phase: 'chains', start: 'new' });
+    if (made === null) return;
+    if (!made.steps.every(({ observation }) => isAnswered(observation))) continue;
+    const [create] = setup;
+    const tool = tools.find(({ name }) => create?.kind === 'tool' && create.tool === name);
+    if (create?.kind !== 'tool' || tool === undefined) continue;
+    const reads = await listReads(tool, { arguments: create.arguments, setup: [] }, context);
+    if (reads === null) return;
+    const selects = tools.flatMap((reader) => {
+      const args = knowledge.working.get(reader.name)?.arguments ?? {};
+      const parameter = findStatement(args);
+      return parameter === null ? [] : [callTool(reader, { ...args, [parameter]: sampleTable.read })];
+    });
+    await lab.run([...reads, ...setup, ...reads, ...selects.slice(0, 1)], { phase: 'chains', start: 'new' });
+    return;
   }
 }
 

@@ -58,7 +58,7 @@ export function sortTools(tools: readonly ListedTool[]): ListedTool[] {
  * Finds out if calls of a tool change anything, where neither its annotations nor its name says so: called twice, it gives the same answer,
  * changes no file, and readers see the same.
  */
-async function probeHarmless(tool: ListedTool, { lab, knowledge, tools }: PhaseContext): Promise<void> {
+export async function probeHarmless(tool: ListedTool, { lab, knowledge, tools }: PhaseContext): Promise<void> {
   const call = knowledge.working.get(tool.name);
   const verb = readVerb(tool.name);
   if (call === undefined || lab.isHarmless(tool.name) || (verb !== 'read' && verb !== 'unknown')) return;

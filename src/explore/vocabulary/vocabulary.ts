@@ -92,8 +92,23 @@ function listObjects(schema: JsonObject, slot: Slot, vocabulary: Vocabulary): Js
     (values) => values[0],
     () => true,
   );
-  const extra = members.length === 0 && isRecord(schema['additionalProperties']) ? [{ alpha: 'beta' }] : [];
+  const isFree =
+    members.length === 0 && (isRecord(schema['additionalProperties']) || schema['additionalProperties'] === true);
+  const extra = isFree ? listFree(slot) : [];
   return Object.keys(least).length === 0 ? [...extra, all, least, ...others] : [least, all, ...others];
+}
+
+/** Names of objects whose members are columns or fields. */
+const namesRecord = /\b(?:data|record|row|value|field|column|condition|where|filter|document|item|change|criteria)$/;
+
+/** Lists objects whose members the schema leaves open: of a record, `name` is the most common one. */
+function listFree({ name, tool }: Slot): JsonObject[] {
+  const others = [{ alpha: 'beta' }];
+  const words = splitName(name).join(' ');
+  if (!namesRecord.test(words)) return others;
+  // What an update sets differs from what it finds.
+  const isSet = readVerb(tool.name) === 'update' && !/\b(?:condition|where|filter|criteria)$/.test(words);
+  return [{ name: isSet ? 'beta' : 'alpha' }, ...others];
 }
 
 /** The members of `entities` have names such as `entity name`. */

@@ -35,6 +35,7 @@ const form = object({
 });
 
 const notes = new Map();
+const tables = new Map();
 const remarks = new Map();
 let calls = 0;
 
@@ -293,11 +294,54 @@ const sets = {
       },
     },
   },
+  // A database in memory. No annotation says which of its tools change something.
+  records: {
+    run_query: { schema: object({ sql: string }), call: ({ sql }) => runStatement(sql) },
+    list_tables: { call: () => text(`tables: ${[...tables.keys()].join(', ')}`) },
+    read_rows: {
+      schema: object({ tableName: string, limit: { type: 'integer', minimum: 1 } }, ['tableName']),
+      call: ({ tableName, limit = 100 }) =>
+        tables.has(tableName)
+          ? structured({ rows: tables.get(tableName).rows.slice(0, limit) })
+          : failure(`Table "${tableName}" does not exist`),
+    },
+    insert_row: {
+      schema: object({ tableName: string, data: { type: 'object', additionalProperties: {} } }),
+      call: ({ tableName, data }) => {
+        const table = tables.get(tableName);
+        if (table === undefined) return failure(`Table "${tableName}" does not exist`);
+        const unknown = Object.keys(data).find((column) => !table.columns.includes(column));
+        if (unknown !== undefined) return failure(`table ${tableName} has no column named ${unknown}`);
+        table.rows.push(data);
+        return text('1 row was added');
+      },
+    },
+  },
   many: makeReaders('item', 60),
   more: makeReaders('part', 20),
 };
 
 const tools = Object.assign({}, ...process.argv.slice(2).map((name) => sets[name]));
+/** Runs a statement of the few kinds that a database in memory knows. */
+function runStatement(sql) {
+  const [, made, columns = ''] = /^CREATE TABLE (\w+) \((.*)\)$/i.exec(sql) ?? [];
+  if (made !== undefined) {
+    if (tables.has(made)) return failure(`table ${made} already exists`);
+    tables.set(made, { columns: columns.split(',').map((column) => column.trim().split(' ')[0]), rows: [] });
+    return text('done');
+  }
+  const [, filled, names = '', values = ''] = /^INSERT INTO (\w+) \((.*)\) VALUES \((.*)\)$/i.exec(sql) ?? [];
+  if (filled !== undefined) {
+    if (!tables.has(filled)) return failure(`no such table: ${filled}`);
+    const cells = values.split(',').map((value) => value.trim().replaceAll("'", ''));
+    tables.get(filled).rows.push(Object.fromEntries(names.split(',').map((name, at) => [name.trim(), cells[at]])));
+    return text('1 row was added');
+  }
+  const [, read] = /^SELECT .* FROM (\w+)/i.exec(sql) ?? [];
+  if (read === undefined) return /^SELECT 1\b/.test(sql) ? text('1') : failure(`syntax error near ${sql.slice(0, 10)}`);
+  return tables.has(read) ? text(JSON.stringify(tables.get(read).rows)) : failure(`no such table: ${read}`);
+}
+
 const isLoose = process.argv.includes('schema-too-loose');
 
 const send = (message) => process.stdout.write(`${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`);

@@ -1,0 +1,35 @@
+import { type JsonObject, listTexts } from '../../base/json.ts';
+
+/** Statements of SQL that change a database, apart from those that only change its settings. */
+const writing =
+  /^\s*(?:create\s+(?:or\s+replace\s+)?(?:temp(?:orary)?\s+|unique\s+|virtual\s+)?(?:table|view|index|schema|trigger|database|sequence|function)|insert\s+(?:or\s+\w+\s+)?into|replace\s+into|update\s+\S+\s+set|delete\s+from|drop\s+\w+|alter\s+\w+|truncate\s+\w+|attach\s+)\b/i;
+
+const reading = /^\s*(?:select|with|show|pragma|explain|describe|values)\b/i;
+
+/** Checks if an argument is a statement that changes a database, whatever other calls of its tool do. */
+export function writesByStatement(args: JsonObject): boolean {
+  return [...listTexts(args)].some(({ text }) => writing.test(text));
+}
+
+/** Finds the argument that is a statement; null if none is one. */
+export function findStatement(args: JsonObject): string | null {
+  const entry = Object.entries(args).find(
+    ([, value]) => typeof value === 'string' && (writing.test(value) || reading.test(value)),
+  );
+  return entry?.[0] ?? null;
+}
+
+/** A table with one row, and what reads it. */
+export const sampleTable = {
+  create: 'CREATE TABLE items (id INTEGER PRIMARY KEY, name TEXT)',
+  fill: "INSERT INTO items (id, name) VALUES (1, 'alpha')",
+  read: 'SELECT id, name FROM items',
+} as const;
+
+const missingTable =
+  /\b(?:no such|unknown|missing|non-?existent) (?:table|relation)\b|\b(?:table|relation)\b[^\n]{0,80}\b(?:does not|doesn't|doesn’t) exist\b|\b(?:table|relation)\b[^\n]{0,80}\bnot found\b/i;
+
+/** Checks if a refusal says that a table is missing. */
+export function missesTable(refusal: string): boolean {
+  return missingTable.test(refusal);
+}
