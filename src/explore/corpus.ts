@@ -9,7 +9,7 @@ import {
 } from './exploration.ts';
 import type { Inventory } from './inventory.ts';
 import { maskForms } from './stability/forms.ts';
-import { printMasked, readOutcomeText } from './stability/texts.ts';
+import { printMasked, readOutcomeText, readRefusal } from './stability/texts.ts';
 import { explainRefusalByWorld } from './world/refused-by-world.ts';
 
 /** A session that is worth keeping, with the features that no session before it shows. */
@@ -134,7 +134,7 @@ function listStepFeatures(step: ObservedStep | undefined, inventory: Inventory):
   const subject = nameRequest(request);
   const { outcome } = observation;
   if (isRefused(observation)) {
-    const message = maskValues(readOutcomeText(outcome), request);
+    const message = maskValues(readRefusal(outcome), request);
     return [`refusal ${subject} ${message}`];
   }
   if (outcome.kind !== 'result') return [];

@@ -4,6 +4,7 @@ import { proposeChanges } from '../../src/explore/vocabulary/feedback.ts';
 import { findLearned, learnFromResult } from '../../src/explore/vocabulary/learned-values.ts';
 import { readVerb, splitName } from '../../src/explore/vocabulary/names.ts';
 import { listValues, type Vocabulary } from '../../src/explore/vocabulary/vocabulary.ts';
+import { readRefusal } from '../../src/explore/stability/texts.ts';
 import { readWorkspace } from '../../src/workspace/workspace.ts';
 import { createWorkspace } from '../support/workspace.ts';
 
@@ -90,6 +91,25 @@ describe('listValues', () => {
     expect(listValues({ type: 'string' }, slot('newText', '', 'edit_file'), { ...nothing, learned })[0]).toBe('beta');
   });
 
+  it('takes the ends of a move for paths where the tool is about paths, also in a list of moves', () => {
+    const vocabulary = { ...nothing, workspace: { files: ['b.txt'], directories: [], blank: [] } };
+    const end = { type: 'string' };
+    const items = {
+      type: 'object',
+      properties: { source: end, destination: end },
+      required: ['source', 'destination'],
+    };
+    const [moves] = listValues({ type: 'array', items }, slot('items', '', 'path-copy'), vocabulary);
+    expect(moves).toEqual([{ source: 'b.txt', destination: 'explored.txt' }]);
+  });
+
+  it('gives an object whose members are open the column of a record', () => {
+    const open = { type: 'object', additionalProperties: {} };
+    expect(listValues(open, slot('data', '', 'update_records'), nothing)[0]).toEqual({ name: 'beta' });
+    expect(listValues(open, slot('conditions', '', 'update_records'), nothing)[0]).toEqual({ name: 'alpha' });
+    expect(listValues(open, slot('env', '', 'run'), nothing)[0]).toEqual({ alpha: 'beta' });
+  });
+
   it('builds lists and objects from the values of their parts', () => {
     const entity = {
       type: 'object',
@@ -131,6 +151,30 @@ describe('proposeChanges', () => {
     ['No such path', { path: 'a' }, { path: 'other path' }],
   ])('follows %j', (message, args, changed) => {
     expect(propose(args, message)).toEqual(changed);
+  });
+
+  it('adds a member that the message asks for to the first object of a list', () => {
+    const items = [{ name: 'items', isRequired: true, schema: { type: 'array' }, description: '' }];
+    const changes = proposeChanges(
+      { parameters: items },
+      { items: [{ path: 'a' }] },
+      {
+        message: 'new_text or new_path is required',
+        listOthers: () => [[{ path: 'b', new_path: 'c', new_text: 'd' }]],
+      },
+    );
+    expect(changes[0]).toEqual({ items: [{ path: 'a', new_text: 'd' }] });
+  });
+});
+
+describe('readRefusal', () => {
+  it('reads structured content, too, without the colours of a terminal', () => {
+    const result = {
+      content: [{ type: 'text', text: '\u001B[38;5;214m---\u001B[0m' }],
+      structuredContent: { error: { message: 'No repository' } },
+    };
+    expect(readRefusal({ kind: 'result', isError: true, result })).toBe('No repository\n---');
+    expect(readRefusal({ kind: 'error', code: -32_602, message: 'No' })).toBe('No');
   });
 });
 

@@ -2,7 +2,7 @@ import type { JsonObject } from '../../base/json.ts';
 import { type ExploredRequest, isAnswered, isRefused, type PhaseName, type SessionRun } from '../exploration.ts';
 import type { ListedTool } from '../inventory.ts';
 import type { Parameter } from '../schema/parameters.ts';
-import { readOutcomeText } from '../stability/texts.ts';
+import { readRefusal } from '../stability/texts.ts';
 import { proposeChanges } from '../vocabulary/feedback.ts';
 import { explainRefusalByWorld } from '../world/refused-by-world.ts';
 import { callTool, type PhaseContext } from './phase.ts';
@@ -46,12 +46,12 @@ export async function tryCall(
     const isSlow = observation.outcome.kind === 'silent' && observation.outcome.isAlive;
     if (!isRefused(observation) && !isSlow) return null;
     if (isRefused(observation) && isValid !== false) {
-      knowledge.noteRefusal(tool.name, readOutcomeText(observation.outcome));
+      knowledge.noteRefusal(tool.name, readRefusal(observation.outcome));
     }
     // The network stays off, but another value may not need it.
     const isLimit = explainRefusalByWorld(observation) !== null;
     const proposals = proposeChanges({ parameters: tool.parameters.filter(mayChange) }, args, {
-      message: isSlow ? namesOfTime.join(' ') : readOutcomeText(observation.outcome),
+      message: isSlow ? namesOfTime.join(' ') : readRefusal(observation.outcome),
       isOffline: isLimit,
       listOthers: (parameter) => {
         const values = knowledge.listValues(tool, parameter, before);

@@ -1,4 +1,4 @@
-import { isRecord, type JsonObject } from '../../base/json.ts';
+import { isRecord, type JsonObject, listTexts } from '../../base/json.ts';
 import type { Outcome } from '../exploration.ts';
 import { maskForms } from './forms.ts';
 import { mapTexts } from '../../workspace/placeholders.ts';
@@ -7,6 +7,17 @@ import { mapTexts } from '../../workspace/placeholders.ts';
 export function readOutcomeText(outcome: Outcome): string {
   if (outcome.kind === 'error' || outcome.kind === 'malformed') return outcome.message;
   return outcome.kind === 'result' ? readResultTexts(outcome.result).join('\n') : '';
+}
+
+/** The codes that set colours in a terminal. */
+const terminalCode = /\p{Cc}\[[\d;]*m/gu;
+
+/** Reads what a refusal says: the texts of its structured content, if they are others, and those of its content. */
+export function readRefusal(outcome: Outcome): string {
+  const text = readOutcomeText(outcome);
+  const structured = outcome.kind === 'result' ? [...listTexts(outcome.result['structuredContent'])] : [];
+  const others = new Set(structured.map((each) => each.text).filter((each) => !text.includes(each)));
+  return [...others, text].join('\n').replaceAll(terminalCode, '');
 }
 
 /** Lists the texts of the content blocks of a result, and of embedded resources. */

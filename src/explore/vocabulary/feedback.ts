@@ -1,4 +1,4 @@
-import { type JsonObject, listTexts } from '../../base/json.ts';
+import { isRecord, type JsonObject, listTexts } from '../../base/json.ts';
 import type { ListedTool } from '../inventory.ts';
 import type { Parameter } from '../schema/parameters.ts';
 import { readType } from '../schema/resolve.ts';
@@ -134,6 +134,11 @@ export function proposeChanges(
     }
   }
   const sent = parameters.filter(({ name }) => Object.hasOwn(args, name));
+  for (const parameter of sent) {
+    for (const value of addMembers(args[parameter.name], listOthers(parameter), message)) {
+      changes.push({ ...args, [parameter.name]: value });
+    }
+  }
   const suspects = [
     ...sent.filter(({ name }) => isMentioned(name, message)),
     ...sent.filter(({ name }) => isQuoted(args[name], message)),
@@ -162,6 +167,20 @@ export function proposeChanges(
     const key = JSON.stringify(change);
     return !seen.has(key) && seen.add(key);
   });
+}
+
+/** Adds members that the message mentions to an object, or to the first object of a list, with the values of other objects. */
+function addMembers(value: unknown, others: readonly unknown[], message: string): unknown[] {
+  const target = Array.isArray(value) ? (value as unknown[])[0] : value;
+  if (!isRecord(target)) return [];
+  const members = new Map(others.flat().flatMap((other) => (isRecord(other) ? Object.entries(other) : [])));
+  const wanted = [...members].filter(([name]) => !Object.hasOwn(target, name) && isMentioned(name, message));
+  return wanted
+    .toSorted(([a], [b]) => message.indexOf(a) - message.indexOf(b))
+    .map(([name, member]) => {
+      const filled = { ...target, [name]: member };
+      return Array.isArray(value) ? [filled, ...(value as unknown[]).slice(1)] : filled;
+    });
 }
 
 function isMentioned(name: string, message: string): boolean {

@@ -236,7 +236,7 @@ function findTypical(table: typeof typicalTexts, slotName: string): readonly unk
 }
 
 /** Names that are paths where the tool is about files. */
-const endsOfMoves = /^(?:source|destination|target|from|to|input|output|src|dest)$/;
+const endsOfMoves = /\b(?:source|destination|target|from|to|input|output|src|dest)$/;
 
 function takesPath({ name, tool }: Slot): boolean {
   const words = splitName(name).join(' ');
@@ -255,7 +255,9 @@ function listPaths({ name, tool }: Slot, { workspace }: Vocabulary): string[] {
     directoryNames.test(words) ||
     (!/\bfile\b/.test(words) && /\b(?:directory|dir|folder|tree)\b|^(?:search|find|grep|glob)\b/.test(toolWords));
   const isGiven = placesOfWork.test(words);
-  const makes = (readVerb(tool.name) === 'create' && !isGiven) || /^(?:destination|to|output|dest|target)/.test(words);
+  const makes =
+    (readVerb(tool.name) === 'create' && !isGiven) ||
+    /^(?:destination|to|output|dest|target)|\b(?:destination|to|output|dest|target)$/.test(words);
   const isMedia = /\b(?:media|image|picture|photo)\b/.test(`${words} ${toolWords}`);
   const media = workspace.files.filter((file) => /\.(?:png|jpe?g|gif|webp|svg)$/i.test(file));
   const texts = workspace.files.filter((file) => !file.startsWith('.') && !media.includes(file));
