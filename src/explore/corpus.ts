@@ -1,4 +1,4 @@
-import { isRecord, listTexts, tryParseJson } from '../base/json.ts';
+import { isJsonEqual, isRecord, listTexts, tryParseJson } from '../base/json.ts';
 import {
   type ExploredRequest,
   isAnswered,
@@ -10,6 +10,8 @@ import {
 import type { Inventory } from './inventory.ts';
 import { maskForms } from './stability/forms.ts';
 import { printMasked, readOutcomeText, readRefusal } from './stability/texts.ts';
+import { readVerb } from './vocabulary/names.ts';
+import { largeNumber, unknownValues } from './vocabulary/typical-values.ts';
 import { explainRefusalByWorld } from './world/refused-by-world.ts';
 
 /** A session that is worth keeping, with the features that no session before it shows. */
@@ -150,9 +152,29 @@ function listStepFeatures(step: ObservedStep | undefined, inventory: Inventory):
   const parameters = Object.entries(request.arguments).flatMap(([name, value]) => {
     const schema = tool.parameters.find((parameter) => parameter.name === name)?.schema;
     const isListed = Array.isArray(schema?.['enum']) || typeof value === 'boolean';
-    return [`parameter ${subject} ${name}`, ...(isListed ? [`value ${subject} ${name} ${JSON.stringify(value)}`] : [])];
+    const isDefault = schema !== undefined && Object.hasOwn(schema, 'default') && isJsonEqual(value, schema['default']);
+    const kinds = listKinds(value).map((kind) => `value ${subject} ${name} ${kind}`);
+    // A call without it shows the default, too.
+    const listed = isListed && !isDefault ? [`value ${subject} ${name} ${JSON.stringify(value)}`] : [];
+    return [`parameter ${subject} ${name}`, ...listed, ...kinds];
   });
   return [`tool ${subject}`, ...parameters, shape, ...asked];
+}
+
+/** The name of a list of which one part is missing, as the feature of a session. */
+export const partlyMissing = 'of which one is missing';
+
+/** Names what an argument has that others of its parameter do not have. */
+function listKinds(value: unknown): string[] {
+  const isMissing = (text: unknown) =>
+    typeof text === 'string' && (text === unknownValues.text || text.split('/').at(-1) === unknownValues.path);
+  if (Array.isArray(value)) {
+    const missing = value.filter(isMissing).length;
+    return missing > 0 && missing < value.length ? [partlyMissing] : [];
+  }
+  if (value === largeNumber) return ['of more than there is'];
+  const isBelow = typeof value === 'string' && value.split('/').slice(0, -1).includes(unknownValues.directory);
+  return isBelow ? ['below a directory that is missing'] : [];
 }
 
 /** Names the texts of the call before that a call has as arguments, in the same case or in the other one. */
@@ -179,9 +201,25 @@ function describeState(steps: readonly ObservedStep[], index: number): string[] 
     .slice(0, index)
     .filter(({ request, observation }) => isAnswered(observation) && request !== reader);
   const last = between.findLast(({ request }) => request.kind === 'tool' && !isSameRequest(request, reader ?? request));
-  return reader === undefined || last === undefined
-    ? []
-    : [`state ${nameRequest(reader)} after ${nameRequest(last.request)}`];
+  if (reader === undefined || last === undefined) return [];
+  const state = `state ${nameRequest(reader)} after ${nameRequest(last.request)}`;
+  return isReplacing(steps, last, reader) ? [state, `${state}${overContent}`] : [state];
+}
+
+/** Ends the name of a state that replaced what the reader had read. */
+export const overContent = ' over what it read';
+
+/** Checks if a call names what the reader had read before it. */
+function isReplacing(
+  steps: readonly ObservedStep[],
+  { request: call }: ObservedStep,
+  reader: ExploredRequest,
+): boolean {
+  if (call.kind !== 'tool' || reader.kind !== 'tool' || readVerb(call.tool) === 'remove') return false;
+  const named = new Set([...listTexts(reader.arguments)].map(({ text }) => text));
+  // What is moved away is not read again.
+  const isRead = steps.every(({ request, observation }) => !isSameRequest(request, reader) || isAnswered(observation));
+  return isRead && [...listTexts(call.arguments)].some(({ text }) => named.has(text));
 }
 
 /** Leaves arguments, quotes and numbers out of a message. */

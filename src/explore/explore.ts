@@ -24,6 +24,7 @@ import { chooseSettled } from './phases/settle-run.ts';
 import { type EarlierCorpus, findOtherServer } from './read-corpus.ts';
 import type { TimeShares } from './time-shares.ts';
 import { explainRefusalByWorld } from './world/refused-by-world.ts';
+import { readFileTexts } from './vocabulary/file-texts.ts';
 import type { Workspace } from '../workspace/workspace.ts';
 import { firstVariant, type WorldSource } from './world/world.ts';
 import { openVariant } from './world/worlds.ts';
@@ -119,7 +120,7 @@ export async function exploreServer(source: WorldSource, options: ExploreOptions
       if (last !== undefined) report(nameRequest(last.request));
     },
   });
-  const knowledge = createKnowledge(inventory, workspace, lab.isHarmless);
+  const knowledge = createKnowledge(inventory, { ...workspace, texts: await readFileTexts(workspace) }, lab.isHarmless);
   const { tools, left } = chooseTools(inventory, options);
   const context: PhaseContext = { lab, knowledge, tools, random: createRandom(seed) };
   if (earlier !== null) {

@@ -5,8 +5,7 @@ import type { Inventory, ListedTool } from './inventory.ts';
 import type { Parameter } from './schema/parameters.ts';
 import { learnFromArguments, learnFromResult, type LearnedValue } from './vocabulary/learned-values.ts';
 import { writesByStatement } from './vocabulary/statements.ts';
-import { listValues, type Vocabulary } from './vocabulary/vocabulary.ts';
-import type { Workspace } from '../workspace/workspace.ts';
+import { listValues, rankFiles, type Vocabulary } from './vocabulary/vocabulary.ts';
 
 /** A call that was answered without an error, and the calls that it needs before it. */
 export interface WorkingCall {
@@ -20,6 +19,8 @@ export interface Knowledge {
   readonly working: ReadonlyMap<string, WorkingCall>;
   /** The last message with which a tool refused a valid call. */
   readonly refusals: ReadonlyMap<string, string>;
+  /** The files of the workspace, those that show most first. */
+  readonly files: readonly string[];
   noteWorking(tool: string, call: WorkingCall): void;
   /** Replaces a call that worked by one that has something to work on. */
   noteTarget(tool: string, call: WorkingCall): void;
@@ -34,7 +35,7 @@ const maxLearned = 500;
 
 export function createKnowledge(
   inventory: Inventory,
-  workspace: Workspace,
+  workspace: Vocabulary['workspace'],
   isHarmless: (tool: string) => boolean,
 ): Knowledge {
   const working = new Map<string, WorkingCall>();
@@ -43,6 +44,7 @@ export function createKnowledge(
   return {
     working,
     refusals,
+    files: rankFiles(workspace),
     noteWorking: (tool, call) => {
       if (!working.has(tool)) working.set(tool, call);
     },

@@ -81,6 +81,42 @@ function read(uri: string, content: JsonObject): ExploredSession {
 }
 
 describe('draftEvals', () => {
+  it('says that a list has one part that is missing, and that a call replaced what was read', () => {
+    const mixed = call('read_files', 'Alpha', { paths: ['a.txt', 'no-such-file.txt'] });
+    const [read, changed] = [
+      call('read_file', 'Alpha', { path: 'a.txt' }),
+      call('read_file', 'Beta', { path: 'a.txt' }),
+    ];
+    const replaced = [read, call('write_file', 'done', { path: 'a.txt', content: 'Beta' }), changed];
+    const titles = draft(
+      [
+        session([mixed], ['value read_files paths of which one is missing']),
+        session(replaced, ['state read_file after write_file over what it read']),
+      ],
+      ['read_file', 'read_files'],
+    ).map(({ title }) => title);
+    expect(titles).toEqual([
+      'read_files answers with paths of which one is missing',
+      'read_file sees what write_file replaced',
+    ]);
+  });
+
+  it('prefers what parameters change to further refusals of a tool', () => {
+    const refused = (message: string): ExploredSession => {
+      const { observation, ...step } = call('list_files', '', { path: message });
+      const outcome = {
+        kind: 'result',
+        isError: true,
+        result: { content: [{ type: 'text', text: message }] },
+      } as const;
+      return session([{ ...step, observation: { ...observation, outcome } }], [`refusal list_files ${message}`]);
+    };
+    const refusals = Array.from({ length: 45 }, (_, index) => refused(`refusal ${'x'.repeat(index)}`));
+    const sorted = session([call('list_files', 'b, a', { sortBy: 'size' })], ['value list_files sortBy "size"']);
+    const titles = draft([...refusals, sorted], ['list_files']).map(({ title }) => title);
+    expect(titles).toContain('list_files answers with sortBy "size"');
+  });
+
   it('drops calls of harmless tools from a chain that is not about them', () => {
     const chain = [
       call('list_notes', 'no notes'),

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { findDescribedValues } from '../../src/explore/vocabulary/described-values.ts';
 import { proposeChanges } from '../../src/explore/vocabulary/feedback.ts';
+import { readFileTexts } from '../../src/explore/vocabulary/file-texts.ts';
 import { findLearned, learnFromResult } from '../../src/explore/vocabulary/learned-values.ts';
 import { readVerb, splitName } from '../../src/explore/vocabulary/names.ts';
 import { listValues, type Vocabulary } from '../../src/explore/vocabulary/vocabulary.ts';
@@ -78,6 +79,37 @@ describe('listValues', () => {
       'docs',
     ]);
     expect(listValues({ type: 'string' }, slot('file_path', '', 'find_in_file'), vocabulary)[0]).toBe('b.txt');
+  });
+
+  it('takes a file with several lines before others, since an end or a beginning of one line is all of it', async () => {
+    await using directory = await createWorkspace({ 'a.txt': 'one line\n', 'below/z.txt': 'one\ntwo\nthree\nfour\n' });
+    const workspace = await readWorkspace('.', directory.path);
+    const vocabulary = { ...nothing, workspace: { ...workspace, texts: await readFileTexts(workspace) } };
+    expect(listValues({ type: 'string' }, slot('path', '', 'read_file'), vocabulary).slice(0, 2)).toEqual([
+      'below/z.txt',
+      'a.txt',
+    ]);
+    expect(listValues({ type: 'number' }, slot('tail', '', 'read_file'), vocabulary)[0]).toBe(2);
+  });
+
+  it('searches for names and words that files have, where the example of a description finds nothing', () => {
+    const texts = new Map([['long.txt', '12 of Gamma\n']]);
+    const workspace = { files: ['data.json', 'long.txt', 'notes/greek.txt'], directories: ['notes'], texts };
+    const first = (name: string, description: string) => {
+      const inputSchema = { type: 'object', properties: { path: { type: 'string' }, [name]: { type: 'string' } } };
+      const tool = { name: 'search_files', description: '', inputSchema };
+      return listValues({ type: 'string' }, { name, description, tool, depth: 0 }, { ...nothing, workspace })[0];
+    };
+    expect(first('pattern', 'A glob such as *.rs')).toBe('*.txt');
+    expect(first('pattern', 'A glob such as *.json')).toBe('*.json');
+    expect(first('excludePatterns', 'Globs such as *')).toBe('notes');
+    expect(first('query', "Text, e.g. 'TODO'")).toBe('Gamma');
+    expect(first('pattern', 'A regular expression')).toBe('Gamma');
+    // It may be a query about something else.
+    expect(first('query', "A SQL query, e.g. 'SELECT 1'")).toBe('SELECT 1');
+    expect(listValues({ type: 'string' }, slot('query', '', 'search_nodes'), { ...nothing, workspace })[0]).toBe(
+      'alpha',
+    );
   });
 
   it('replaces a line that a file has', () => {

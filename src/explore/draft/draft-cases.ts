@@ -142,8 +142,8 @@ function explainWorthless({ steps }: ExploredSession): string | null {
 const repeated = 9;
 
 /**
- * Ranks sessions: each tool has its first answer before other cases are taken; then what calls do together, what the server itself refuses,
- * parameters, one refusal by the validation of each tool, and the rest. `counts` remembers what earlier sessions had.
+ * Ranks sessions: each tool has its first answer before other cases are taken; then what calls do together, one refusal by the server itself,
+ * parameters, further refusals, one refusal by the validation of each tool, and the rest. `counts` remembers what earlier sessions had.
  */
 function rank({ adds, steps }: ExploredSession, counts: Map<string, number>): number {
   const last = steps.at(-1);
@@ -164,7 +164,8 @@ function rank({ adds, steps }: ExploredSession, counts: Map<string, number>): nu
     return adds.some((feature) => /^(?:parameter|value) /.test(feature)) ? 3 : 6;
   }
   const isFramework = isValid === false || isValidationMessage(readOutcomeText(observation.outcome));
-  if (!isFramework) return 2;
+  // What a parameter changes shows more than how else its tool refuses.
+  if (!isFramework) return count(`own refusal ${request.tool}`) === 0 ? 2 : 4;
   return count(`refusal ${request.tool}`) === 0 ? 4 : repeated;
 }
 

@@ -1,5 +1,6 @@
 import { isJsonEqual } from '../../base/json.ts';
 import { clipText } from '../../base/text.ts';
+import { overContent, partlyMissing } from '../corpus.ts';
 import {
   type ExploredRequest,
   type ExploredSession,
@@ -32,10 +33,14 @@ function describeState({ steps, adds }: Pick<ExploredSession, 'steps' | 'adds'>)
       ? [{ reader: nameRequest(step.request), writer: nameRequest(writer.request) }]
       : [];
   });
+  const isAdded = ({ reader, writer }: { reader: string; writer: string }) =>
+    adds.some((feature) => feature.replace(overContent, '') === `state ${reader} after ${writer}`);
   // The last one is what the session is about: those before it prepare it.
-  const found = seen.findLast(({ reader, writer }) => adds.includes(`state ${reader} after ${writer}`)) ?? seen[0];
+  const found = seen.findLast(isAdded) ?? seen[0];
   if (found === undefined) return null;
   const { reader, writer } = found;
+  const state = `state ${reader} after ${writer}`;
+  if (!adds.includes(state) && adds.includes(`${state}${overContent}`)) return `${reader} sees what ${writer} replaced`;
   switch (readVerb(writer)) {
     case 'create':
       return `${reader} finds what ${writer} made`;
@@ -85,7 +90,11 @@ function describeStep(
 function describeAdded(adds: readonly string[], args: Readonly<Record<string, unknown>>): string {
   const added = adds.flatMap((feature) => /^(?:parameter|value) \S+ (\S+)/.exec(feature)?.[1] ?? []);
   const names = added.length === 0 ? Object.keys(args) : [...new Set(added)];
-  return joinWords(names.filter((name) => Object.hasOwn(args, name)).map((name) => `${name}${printValue(args[name])}`));
+  const describe = (name: string) => {
+    const isPartly = adds.some((feature) => feature.endsWith(` ${name} ${partlyMissing}`));
+    return `${name}${printValue(args[name])}${isPartly ? ` ${partlyMissing}` : ''}`;
+  };
+  return joinWords(names.filter((name) => Object.hasOwn(args, name)).map(describe));
 }
 
 const joinWords = (words: readonly string[]) =>

@@ -1,13 +1,14 @@
-import { listTexts } from '../../base/json.ts';
+import { type JsonObject, listTexts } from '../../base/json.ts';
 import { type ExploredRequest, isAnswered, type ObservedStep } from '../exploration.ts';
 import type { ListedTool } from '../inventory.ts';
 import type { WorkingCall } from '../knowledge.ts';
 import { isSameOutcome } from '../lab.ts';
 import { readType } from '../schema/resolve.ts';
 import { rateSimilarity, readVerb, splitName } from '../vocabulary/names.ts';
+import { findStatement, missesTable, sampleTable } from '../vocabulary/statements.ts';
+import { findPathRole, namesOfSearches } from '../vocabulary/vocabulary.ts';
 import { coverParameters } from './coverage.ts';
 import { probeHarmless, sortTools } from './examples.ts';
-import { findStatement, missesTable, sampleTable } from '../vocabulary/statements.ts';
 import { buildArguments, callTool, type PhaseContext } from './phase.ts';
 import { tryCall } from './try-call.ts';
 
@@ -28,6 +29,7 @@ export async function linkTools(context: PhaseContext): Promise<void> {
   await findTargets(context);
   await followEffects(context);
   await followStatements(context);
+  await replaceFiles(context);
   await searchMade(context);
 }
 
@@ -222,8 +224,53 @@ function relate(reader: ListedTool, before: readonly ObservedStep[], knowledge: 
   });
 }
 
-/** Names of parameters that take a part of what a reader looks for. */
-const searchNames = /\b(?:query|search|term|keyword|q)\b/;
+/** The most readers of a file that is replaced. */
+const maxFileReaders = 2;
+
+/** Lets each call that makes a file make one that exists, between the same requests of what reads it. */
+async function replaceFiles({ lab, knowledge, tools }: PhaseContext): Promise<void> {
+  const readers = tools
+    .filter(({ name }) => lab.isHarmless(name) && lab.explainStop(name) === null)
+    .flatMap((reader) => {
+      const call = knowledge.working.get(reader.name);
+      const parameter = findFileParameter(reader, call, { isMade: false });
+      return call === undefined || parameter === null ? [] : [{ reader, call, parameter }];
+    })
+    .slice(0, maxFileReaders);
+  if (readers.length === 0) return;
+  for (const tool of tools) {
+    const call = knowledge.working.get(tool.name);
+    const made = findFileParameter(tool, call, { isMade: true });
+    if (call === undefined || made === null || lab.isHarmless(tool.name)) continue;
+    const path = chooseReplaced(call.arguments, made, knowledge.files);
+    if (path === null) continue;
+    const reads = readers.map((each) => callTool(each.reader, { ...each.call.arguments, [each.parameter]: path }));
+    const own = callTool(tool, { ...call.arguments, [made]: path });
+    const run = await lab.run([...call.setup, ...reads, own, ...reads], { phase: 'chains', start: 'new' });
+    if (run === null) return;
+  }
+}
+
+/** Finds the parameter of a call that names one file; null if there is none. */
+function findFileParameter(
+  tool: ListedTool,
+  call: WorkingCall | undefined,
+  { isMade }: { isMade: boolean },
+): string | null {
+  const found = tool.parameters.find(({ name }) => {
+    const role = findPathRole({ name, tool });
+    return role !== null && !role.isDirectory && role.isMade === isMade && typeof call?.arguments[name] === 'string';
+  });
+  return found?.name ?? null;
+}
+
+/** Chooses a file that the call does not name yet, and writes its path in the form that works. */
+function chooseReplaced(args: JsonObject, made: string, files: readonly string[]): string | null {
+  const start = String(args[made]).startsWith('{{workspace}}/') ? '{{workspace}}/' : '';
+  const named = new Set([...listTexts(args)].map(({ text }) => text));
+  const found = files.find((file) => !named.has(`${start}${file}`));
+  return found === undefined ? null : `${start}${found}`;
+}
 
 /** The most texts of one call that are searched for. */
 const maxSearches = 4;
@@ -235,7 +282,7 @@ async function searchMade({ lab, knowledge, tools }: PhaseContext): Promise<void
     .flatMap((reader) => {
       const call = knowledge.working.get(reader.name);
       const parameter = reader.parameters.find(
-        ({ name, schema }) => readType(schema) === 'string' && searchNames.test(splitName(name).join(' ')),
+        ({ name, schema }) => readType(schema) === 'string' && namesOfSearches.test(splitName(name).join(' ')),
       );
       return call === undefined || parameter === undefined ? [] : [{ reader, call, parameter: parameter.name }];
     });

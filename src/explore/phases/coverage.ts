@@ -6,6 +6,7 @@ import { listBranches, readType } from '../schema/resolve.ts';
 import { readLimits } from '../vocabulary/vocabulary.ts';
 import { type PhaseContext, shuffle } from './phase.ts';
 import { tryCall } from './try-call.ts';
+import { listVariants } from './variants.ts';
 
 /** The most values of one parameter that are no members of an enum, and the most pairs of optional parameters of one tool. */
 const maxOtherValues = 3;
@@ -65,7 +66,8 @@ function planCalls(tool: ListedTool, call: WorkingCall, context: PhaseContext): 
       return a === undefined || b === undefined ? [] : [{ added: { [left.name]: a, [right.name]: b }, changes: 0 }];
     }),
   );
-  return [...first, ...others, ...shuffle(pairs, context.random).slice(0, maxPairs)];
+  const variants = listVariants(tool, call.arguments).map((added): PlannedCall => ({ added, changes: 0 }));
+  return [...first, ...variants, ...others, ...shuffle(pairs, context.random).slice(0, maxPairs)];
 }
 
 const isSame = (left: unknown, right: unknown) => JSON.stringify(left) === JSON.stringify(right);
@@ -73,7 +75,10 @@ const isSame = (left: unknown, right: unknown) => JSON.stringify(left) === JSON.
 /** Lists the values that cover a parameter: all members of an enum, one of each branch, those at its limits, and a few others. */
 function listCovering(tool: ListedTool, parameter: Parameter, { knowledge }: PhaseContext): unknown[] {
   const { schema } = parameter;
-  const known = knowledge.listValues(tool, parameter);
+  const isDefault = (value: unknown) => Object.hasOwn(schema, 'default') && isSame(value, schema['default']);
+  const listed = knowledge.listValues(tool, parameter);
+  // A call without the parameter shows its default already.
+  const known = [...listed.filter((value) => !isDefault(value)), ...listed.filter(isDefault)];
   if (Array.isArray(schema['enum']) || readType(schema) === 'boolean') return known;
   const branches = listBranches(schema, tool.inputSchema);
   if (branches.length > 1) {

@@ -112,7 +112,7 @@ const namesOfThings =
   /\b(?:id|identifier|key|slug|uuid|name|hash|branch|commit|revision|ref|table|entity|node|uri|timezone|zone|symbol)$/;
 
 /** Lists values that name nothing: for a path, also one that leads out of the workspace. */
-function listUnknown(parameter: Parameter, tool: ListedTool, sent: unknown): unknown[] {
+export function listUnknown(parameter: Parameter, tool: ListedTool, sent: unknown): unknown[] {
   const words = splitName(parameter.name).join(' ');
   const isPath = pathNames.test(words) || (typeof sent === 'string' && sent.startsWith('{{workspace}}'));
   const verb = readVerb(tool.name);

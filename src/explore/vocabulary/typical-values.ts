@@ -93,11 +93,13 @@ export const typicalTexts: readonly TypicalValues[] = [
 export const typicalNumbers: readonly TypicalValues[] = [
   // Small numbers first: a server that waits or repeats as it is asked answers soon.
   { name: /\b(?:duration|delay|timeout|wait|interval|second|ms|millisecond|minute)\b/, values: [1, 0, 0.1] },
+  // The first line alone reads like the last one of a short file.
+  { name: /\b(?:head|tail|line)\b/, values: [2, 1, 5] },
   {
     name: /\b(?:step|time|count|limit|size|max|min|number|top|n|page size|per page|length|depth)\b/,
     values: [2, 1, 5, 10],
   },
-  { name: /\b(?:page|index|offset|start|skip|line|cursor)\b/, values: [1, 0, 2] },
+  { name: /\b(?:page|index|offset|start|skip|cursor)\b/, values: [1, 0, 2] },
   { name: /\b(?:id)\b/, values: [1, 2] },
   { name: /\b(?:latitude|lat)\b/, values: [52.5, 0] },
   { name: /\b(?:longitude|lon|lng)\b/, values: [13.4, 0] },
@@ -134,4 +136,12 @@ export const pathNames = /\b(?:path|file|filename|filepath|directory|dir|folder|
 export const directoryNames = /\b(?:directory|dir|folder|root|repo|cwd|workdir)\b/;
 
 /** Values that no server knows, for requests about missing things. */
-export const unknownValues = { text: 'no-such-thing', number: 987_654_321, path: 'no-such-file.txt' } as const;
+export const unknownValues = {
+  text: 'no-such-thing',
+  number: 987_654_321,
+  path: 'no-such-file.txt',
+  directory: 'no-such-directory',
+} as const;
+
+/** More lines, results and the like than a small workspace has. */
+export const largeNumber = 1000;

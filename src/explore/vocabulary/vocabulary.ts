@@ -4,13 +4,14 @@ import { listBranches, readType } from '../schema/resolve.ts';
 import { listProperties } from '../schema/parameters.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
 import { findDescribedValues, readAs } from './described-values.ts';
+import { byDepth, countLines, type FileTexts, listPatterns, listWords, matchesSome } from './file-texts.ts';
 import { findLearned, type LearnedValue } from './learned-values.ts';
 import { readVerb, splitName } from './names.ts';
 import { directoryNames, pathNames, typicalFormats, typicalNumbers, typicalTexts } from './typical-values.ts';
 
 /** The known sources of values that a server accepts. */
 export interface Vocabulary {
-  workspace: Pick<Workspace, 'files' | 'blank' | 'directories'>;
+  workspace: Pick<Workspace, 'files' | 'blank' | 'directories'> & { texts?: FileTexts };
   resources: readonly string[];
   /** Values that hold in every new world. */
   learned: readonly LearnedValue[];
@@ -175,7 +176,7 @@ function listTexts(schema: JsonObject, slot: Slot, vocabulary: Vocabulary): stri
   const { format, pattern, minLength, maxLength } = schema;
   const name = splitName(slot.name).join(' ');
   const known = (values: readonly LearnedValue[]) => findLearned(values, slot.name, slot.tool.name).map(String);
-  const described = findDescribedValues(slot.description);
+  const { first: patterns, described } = rankDescribed(slot, vocabulary);
   const ofFormat = typeof format === 'string' ? (typicalFormats[format] ?? []) : [];
   const paths = takesPath(slot) ? listPaths(slot, vocabulary) : [];
   const uris = /\b(?:uri|resource)\b/.test(name) ? resources : [];
@@ -183,6 +184,7 @@ function listTexts(schema: JsonObject, slot: Slot, vocabulary: Vocabulary): stri
   const values = [
     ...held,
     ...known(ofSession),
+    ...patterns,
     ...ofFormat,
     ...paths,
     ...described,
@@ -201,6 +203,43 @@ function listTexts(schema: JsonObject, slot: Slot, vocabulary: Vocabulary): stri
   if (fitting.length > 0) return fitting;
   const stretched = 'alpha'.repeat(Math.ceil(Math.max(least, 1) / 5)).slice(0, Math.min(most, Math.max(least, 5)));
   return fits(stretched) ? [stretched] : [];
+}
+
+/** Names of what a search in files looks for: a pattern of names, or a word. */
+const namesOfPatterns = /\b(?:pattern|glob|include|exclude|ignore)\b/;
+export const namesOfSearches = /\b(?:query|search|term|keyword|q)\b/;
+
+/** Languages of which a word is no query. */
+const queryLanguages = /\b(?:sql|jq|json ?path|xpath|css selector)\b/i;
+
+/**
+ * Chooses what a search in the files of the workspace finds, and puts the examples of the description that find nothing last. A pattern
+ * that leaves things out leaves others in.
+ */
+function rankDescribed(slot: Slot, { workspace }: Vocabulary): { first: string[]; described: string[] } {
+  const described = findDescribedValues(slot.description);
+  const name = splitName(slot.name).join(' ');
+  const isPattern = namesOfPatterns.test(name);
+  const about = `${slot.description} ${slot.tool.description}`;
+  if (!(isPattern || namesOfSearches.test(name)) || !isAboutFiles(slot.tool) || workspace.files.length === 0) {
+    return { first: [], described };
+  }
+  if (!isPattern || /\breg(?:ular )?ex/i.test(slot.description)) {
+    const words = queryLanguages.test(about) ? [] : listWords(rankFiles(workspace), workspace.texts ?? new Map());
+    return { first: words.slice(0, 2), described };
+  }
+  const leaves = /\b(?:exclude|ignore)\b/.test(name);
+  const isUseful = (pattern: string) => matchesSome(pattern, workspace.files, { leaves });
+  const own = listPatterns(workspace).filter(isUseful);
+  // A name leaves more than an ending does.
+  const ranked = leaves ? [...own.filter((text) => !text.includes('*')), ...own] : own;
+  return { first: [...described.filter(isUseful), ...ranked.slice(0, 3)], described };
+}
+
+/** True for a tool that takes a path, or that has files in its name. */
+function isAboutFiles({ name, inputSchema }: Slot['tool']): boolean {
+  const names = [name, ...listProperties(inputSchema, inputSchema).map((property) => property.name)];
+  return names.some((each) => pathNames.test(splitName(each).join(' ')));
 }
 
 /** Names of texts that must be in what a call changes. */
@@ -238,7 +277,7 @@ function findTypical(table: typeof typicalTexts, slotName: string): readonly unk
 /** Names that are paths where the tool is about files. */
 const endsOfMoves = /\b(?:source|destination|target|from|to|input|output|src|dest)$/;
 
-function takesPath({ name, tool }: Slot): boolean {
+function takesPath({ name, tool }: Pick<Slot, 'name' | 'tool'>): boolean {
   const words = splitName(name).join(' ');
   return pathNames.test(words) || (endsOfMoves.test(words) && pathNames.test(splitName(tool.name).join(' ')));
 }
@@ -246,39 +285,49 @@ function takesPath({ name, tool }: Slot): boolean {
 /** Names of directories in which a tool works, and which it does not make. */
 const placesOfWork = /\b(?:repo|root|cwd|workdir)\b/;
 
-/** Lists paths in the workspace: those that exist first, unless the tool makes something there. */
-function listPaths({ name, tool }: Slot, { workspace }: Vocabulary): string[] {
-  const words = splitName(name).join(' ');
-  const toolWords = splitName(tool.name).join(' ');
+/** What a path of a tool names: a file or a directory, and whether the tool makes it; null for a parameter that takes no path. */
+export function findPathRole(slot: Pick<Slot, 'name' | 'tool'>): { isDirectory: boolean; isMade: boolean } | null {
+  if (!takesPath(slot)) return null;
+  const words = splitName(slot.name).join(' ');
+  const toolWords = splitName(slot.tool.name).join(' ');
   // A search looks below a directory, whatever it finds.
   const isDirectory =
     directoryNames.test(words) ||
     (!/\bfile\b/.test(words) && /\b(?:directory|dir|folder|tree)\b|^(?:search|find|grep|glob)\b/.test(toolWords));
   const isGiven = placesOfWork.test(words);
-  const makes =
-    (readVerb(tool.name) === 'create' && !isGiven) ||
+  const isMade =
+    (readVerb(slot.tool.name) === 'create' && !isGiven) ||
     /^(?:destination|to|output|dest|target)|\b(?:destination|to|output|dest|target)$/.test(words);
-  const isMedia = /\b(?:media|image|picture|photo)\b/.test(`${words} ${toolWords}`);
+  return { isDirectory, isMade };
+}
+
+/** Sorts the files of a workspace: those near its root, and of these the ones with several lines first, since others show little. */
+export function rankFiles({ files, blank = [], texts = new Map() }: Vocabulary['workspace']): string[] {
+  const lines = new Map(files.map((file) => [file, countLines(file, { blank, texts })]));
+  return files
+    .filter((file) => !file.startsWith('.'))
+    .toSorted((a, b) => (lines.get(b) ?? 0) - (lines.get(a) ?? 0) || byDepth(a, b));
+}
+
+/** Lists paths in the workspace: those that exist first, unless the tool makes something there. */
+function listPaths(slot: Slot, { workspace }: Vocabulary): string[] {
+  const { isDirectory = false, isMade = false } = findPathRole(slot) ?? {};
+  const isMedia = /\b(?:media|image|picture|photo)\b/.test(
+    [slot.name, slot.tool.name].flatMap((name) => splitName(name)).join(' '),
+  );
   const media = workspace.files.filter((file) => /\.(?:png|jpe?g|gif|webp|svg)$/i.test(file));
-  const texts = workspace.files.filter((file) => !file.startsWith('.') && !media.includes(file));
-  // What is asked of a file without content shows little.
-  const blank = new Set(workspace.blank);
-  const isFilled = (file: string) => !blank.has(file);
-  const near = texts.toSorted(byDepth);
-  const ranked = [...near.filter(isFilled), ...near.filter((file) => !isFilled(file))];
-  const files = isMedia ? [...media, ...texts] : [...ranked, ...media];
+  const ranked = rankFiles(workspace).filter((file) => !media.includes(file));
+  const files = isMedia ? [...media, ...ranked] : [...ranked, ...media];
   const directories = ['.', ...workspace.directories.filter((path) => !path.startsWith('.'))];
   const fresh = isDirectory ? ['explored'] : ['explored.txt'];
   const present = isDirectory
     ? [...directories.slice(0, 3), ...files.slice(0, 1)]
     : [...files.slice(0, 3), ...directories.slice(0, 2)];
-  const relative = makes ? [...fresh, ...present] : [...present, ...fresh];
+  const relative = isMade ? [...fresh, ...present] : [...present, ...fresh];
   // Many programs take absolute paths only.
   const toAbsolute = (path: string) => (path === '.' ? '{{workspace}}' : `{{workspace}}/${path}`);
   return [...relative.slice(0, 2), ...relative.map(toAbsolute), ...relative.slice(2)];
 }
-
-const byDepth = (a: string, b: string) => a.split('/').length - b.split('/').length;
 
 function dropEqual<Value>(values: readonly Value[]): Value[] {
   const seen = new Set<string>();

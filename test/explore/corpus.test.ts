@@ -1,0 +1,73 @@
+import { describe, expect, it } from 'vitest';
+import type { JsonObject } from '../../src/base/json.ts';
+import { chooseSessions } from '../../src/explore/corpus.ts';
+import type { ObservedStep } from '../../src/explore/exploration.ts';
+import type { Inventory } from '../../src/explore/inventory.ts';
+import { listParameters } from '../../src/explore/schema/parameters.ts';
+
+function createTool(name: string, properties: JsonObject, isReadOnly = true) {
+  const inputSchema = { type: 'object', properties };
+  const base = { description: '', inputSchema, outputSchema: null, hints: {}, isReadOnly, needsTask: false };
+  return { ...base, name, parameters: listParameters(inputSchema) };
+}
+
+const text = { type: 'string' };
+const inventory: Inventory = {
+  tools: [
+    createTool('read_files', { paths: { type: 'array', items: text } }),
+    createTool('list_files', { sortBy: { enum: ['name', 'size'], default: 'name' }, limit: { type: 'integer' } }),
+    createTool('read_file', { path: text }),
+    createTool('move_file', { source: text, destination: text }, false),
+  ],
+  resources: [],
+  prompts: [],
+};
+
+function call(tool: string, args: JsonObject, answer = 'Alpha'): ObservedStep {
+  const result = { content: [{ type: 'text', text: answer }] };
+  return {
+    request: { kind: 'tool', tool, arguments: args },
+    isValid: true,
+    observation: {
+      outcome: { kind: 'result', isError: false, result },
+      files: { added: [], changed: [], removed: [] },
+      noise: null,
+    },
+  };
+}
+
+const choose = (sessions: readonly ObservedStep[][]) =>
+  chooseSessions(
+    sessions.map((steps) => ({ phase: 'coverage' as const, steps })),
+    inventory,
+  );
+
+describe('chooseSessions', () => {
+  it.each([
+    [call('read_files', { paths: ['a.txt'] }), call('read_files', { paths: ['a.txt', 'no-such-file.txt'] })],
+    [call('list_files', { limit: 2 }), call('list_files', { limit: 1000 })],
+    [call('move_file', { destination: 'b.txt' }), call('move_file', { destination: 'no-such-directory/b.txt' })],
+  ])('keeps a call with a value of another kind, once', (plain, special) => {
+    expect(choose([[plain], [special], [special]]).map(({ run }) => run.steps)).toEqual([[plain], [special]]);
+  });
+
+  it('keeps a value of a list that is not the default, which a call without it shows', () => {
+    const [none, name, size] = [{}, { sortBy: 'name' }, { sortBy: 'size' }].map((args) => [call('list_files', args)]);
+    const adds = choose([none ?? [], size ?? [], name ?? []]).map((kept) => kept.adds);
+    expect(adds).toHaveLength(2);
+    expect(adds[1]).toContain('value list_files sortBy "size"');
+  });
+
+  it('keeps a call that replaces what a reader read, with the reader before and after it', () => {
+    const gone = call('read_file', { path: 'a.txt' });
+    const outcome = { kind: 'error', code: -32_000, message: 'No such file' } as const;
+    const refused = { ...gone, observation: { ...gone.observation, outcome } };
+    const move = (destination: string) => call('move_file', { source: 'a.txt', destination });
+    const [before, after] = [call('read_file', { path: 'b.txt' }, 'Beta'), call('read_file', { path: 'b.txt' })];
+    const other = [call('read_file', { path: 'a.txt' }), move('c.txt'), refused];
+    const kept = choose([other, [before, move('b.txt'), after]]);
+    expect(kept.map(({ run }) => run.steps.length)).toEqual([3, 3]);
+    expect(kept[1]?.adds).toContain('state read_file after move_file over what it read');
+    expect(kept[0]?.adds.join()).not.toContain('over what it read');
+  });
+});

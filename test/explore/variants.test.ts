@@ -1,0 +1,54 @@
+import { describe, expect, it } from 'vitest';
+import type { JsonObject } from '../../src/base/json.ts';
+import { listVariants } from '../../src/explore/phases/variants.ts';
+import { listParameters } from '../../src/explore/schema/parameters.ts';
+
+function createTool(name: string, properties: JsonObject) {
+  const inputSchema = { type: 'object', properties };
+  const base = { description: '', inputSchema, outputSchema: null, hints: {}, isReadOnly: false, needsTask: false };
+  return { ...base, name, parameters: listParameters(inputSchema) };
+}
+const texts = { type: 'array', items: { type: 'string' } };
+
+describe('listVariants', () => {
+  it.each([
+    ['a list of paths', 'read_files', 'paths', ['notes/a.txt'], ['notes/a.txt', 'no-such-file.txt']],
+    [
+      'absolute paths',
+      'read_files',
+      'paths',
+      ['{{workspace}}/a.txt'],
+      ['{{workspace}}/a.txt', '{{workspace}}/no-such-file.txt'],
+    ],
+    ['a list of names', 'open_nodes', 'names', ['alpha'], ['alpha', 'no-such-thing']],
+  ])('names one that is missing in %s', (_, name, parameter, sent, expected) => {
+    expect(listVariants(createTool(name, { [parameter]: texts }), { [parameter]: sent })).toEqual([
+      { [parameter]: expected },
+    ]);
+  });
+
+  it('makes nothing of lists without names, of lists that a tool makes, and of lists with one item at most', () => {
+    expect(listVariants(createTool('add_tags', { tags: texts }), { tags: ['alpha'] })).toEqual([]);
+    expect(listVariants(createTool('create_files', { paths: texts }), { paths: ['explored.txt'] })).toEqual([]);
+    const one = { ...texts, maxItems: 1 };
+    expect(listVariants(createTool('read_files', { paths: one }), { paths: ['a.txt'] })).toEqual([]);
+  });
+
+  it('makes a file or a directory below a directory that is missing', () => {
+    const made = (name: string, path: string) => listVariants(createTool(name, { path: { type: 'string' } }), { path });
+    expect(made('create_directory', '{{workspace}}/explored')).toEqual([
+      { path: '{{workspace}}/no-such-directory/explored' },
+    ]);
+    expect(made('write_file', 'explored.txt')).toEqual([{ path: 'no-such-directory/explored.txt' }]);
+    expect(made('read_file', 'a.txt')).toEqual([]);
+  });
+
+  it('asks for more than there is, within the limits of the schema', () => {
+    const properties = {
+      tail: { type: 'number' },
+      limit: { type: 'integer', maximum: 50 },
+      offset: { type: 'integer' },
+    };
+    expect(listVariants(createTool('read_file', properties), {})).toEqual([{ tail: 1000 }]);
+  });
+});
