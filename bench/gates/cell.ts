@@ -1,6 +1,7 @@
 // One cell of the table: a contestant at a server, over bugs, sound changes and repeats of the unchanged server. What was measured is in a
 // file, from which the cell goes on.
 import { cp, mkdir, readFile, rm, writeFile, appendFile } from 'node:fs/promises';
+import { loadavg } from 'node:os';
 import { dirname, join } from 'node:path';
 import { type Change, findHalf, formatRefusal, hashPatch, type Refusal } from './corpus.ts';
 import type { Contestant, Gate, Level, Signal } from './contestant.ts';
@@ -33,6 +34,8 @@ export interface Line {
   id?: string;
   class?: string;
   runs: GateRun[];
+  /** The load of the machine after the runs; absent in older files. */
+  load?: number;
 }
 
 export interface Cell {
@@ -95,7 +98,14 @@ export async function runCell(server: Server, options: CellOptions): Promise<{ c
     const named = change !== null && isShown ? { id: change.id } : {};
     try {
       const runs = await referee.judge(change);
-      const line: Line = { key, kind, ...named, ...(change?.kind === 'bug' ? { class: change.class } : {}), runs };
+      const line: Line = {
+        key,
+        kind,
+        ...named,
+        ...(change?.kind === 'bug' ? { class: change.class } : {}),
+        runs,
+        load: readLoad(),
+      };
       known.push(line);
       await appendFile(path, `${JSON.stringify(line)}\n`);
       if (isShown && change !== null) log(`${server.name} ${contestant.name}: ${change.id}: ${describeRuns(runs)}`);
@@ -112,6 +122,12 @@ export async function runCell(server: Server, options: CellOptions): Promise<{ c
     }
   }
   return { cell: { ...head, measured: known }, refusals };
+}
+
+/** The processes that ran or waited to run, over the last minute. */
+function readLoad(): number {
+  const [load = 0] = loadavg();
+  return Math.round(load * 10) / 10;
 }
 
 function describeRuns(runs: readonly GateRun[]): string {

@@ -210,7 +210,7 @@ export async function renderPage(input: PageInput, rows = listRows(input)): Prom
     '# Benchmark of gates',
     '<!-- `npm run bench -- gates --table` writes this page. -->',
     await readFile(new URL('introduction.md', import.meta.url), 'utf8').then((text) => text.trim()),
-    `## This run\n\nCommit ${commits}, Node.js ${process.version}, ${cpus().length} processors, shared with other work. Sandbox level: ${levels || 'none'}. ` +
+    `## This run\n\nCommit ${commits}, Node.js ${process.version}, ${cpus().length} processors, shared with other work${describeLoad(input.cells)}. Sandbox level: ${levels || 'none'}. ` +
       `Measured ${input.cells.length} cells, each a gate at one server, of ${servers.length * input.contestants.length}. ` +
       `The sample has ${drawnBugs.length} of ${bugs.length} bugs and ${drawnSound.length} of ${sound.length} sound changes, drawn by a seed over ${measuredServers}; ` +
       'the seconds are those of a busy machine. Rates are with 95 % intervals, clustered by server.' +
@@ -291,6 +291,13 @@ export async function renderPage(input: PageInput, rows = listRows(input)): Prom
     `## Where the classes come from\n\n${taxonomies}`,
   ];
   return `${sections.join('\n\n')}\n`;
+}
+
+/** Says how busy the machine was. */
+function describeLoad(cells: readonly Cell[]): string {
+  const loads = cells.flatMap(({ measured }) => measured.flatMap(({ load }) => load ?? [])).toSorted((a, b) => a - b);
+  const middle = loads[Math.floor(loads.length / 2)];
+  return middle === undefined ? '' : ` (a load average of ${middle} in the middle, ${loads.at(-1)} at most)`;
 }
 
 /** A run that did not come to its end has rows of other bugs, which do not compare. */

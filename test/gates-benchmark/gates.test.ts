@@ -349,7 +349,9 @@ describe('the table', () => {
   });
 
   it('says what a small sample cannot show', async () => {
-    expect(await renderPage(await createInput())).toContain('small, 2 to 3 bugs a gate');
+    const text = await renderPage(await createInput());
+    expect(text).toContain('small, 2 to 3 bugs a gate');
+    expect(text).toContain('(a load average of 2 in the middle, 2 at most)');
   });
 
   it('names the bugs that this project loses, and what each exploration missed, and no bug of the other half', async () => {
@@ -391,6 +393,7 @@ describe('the table', () => {
         key: hashPatch(bug),
         kind: 'bug',
         class: bug.class,
+        load: caught.length,
         runs: [
           { ...run, reports },
           { ...run, reports },
