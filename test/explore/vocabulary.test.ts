@@ -120,6 +120,13 @@ describe('listValues', () => {
     const edit = { type: 'object', properties: { oldText: { type: 'string' } }, required: ['oldText'] };
     const values = listValues({ type: 'array', items: edit }, slot('edits', '', 'edit_file'), { ...nothing, learned });
     expect(values[0]).toEqual([{ oldText: 'Alpha' }]);
+    const { tool } = slot('path', '', 'edit_file');
+    const inputSchema = { type: 'object', properties: { path: { type: 'string' } } };
+    const workspace = { files: ['b.txt'], directories: [], texts: new Map([['b.txt', 'Gamma\r\nDelta\r\n']]) };
+    const own = { name: 'edits', description: '', tool: { ...tool, inputSchema }, depth: 0 };
+    expect(listValues({ type: 'array', items: edit }, own, { ...nothing, workspace, learned })[0]).toEqual([
+      { oldText: 'Gamma' },
+    ]);
     expect(listValues({ type: 'string' }, slot('newText', '', 'edit_file'), { ...nothing, learned })[0]).toBe('beta');
   });
 

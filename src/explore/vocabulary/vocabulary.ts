@@ -180,7 +180,9 @@ function listTexts(schema: JsonObject, slot: Slot, vocabulary: Vocabulary): stri
   const ofFormat = typeof format === 'string' ? (typicalFormats[format] ?? []) : [];
   const paths = takesPath(slot) ? listPaths(slot, vocabulary) : [];
   const uris = /\b(?:uri|resource)\b/.test(name) ? resources : [];
-  const held = namesHeldText.test(name) ? [...listLines(ofSession), ...listLines(learned)] : [];
+  // A listing that a call gave reads like a text, too.
+  const ofFiles = isAboutFiles(slot.tool) ? listFirstLines(vocabulary.workspace) : [];
+  const held = namesHeldText.test(name) ? [...listLines(ofSession), ...ofFiles, ...listLines(learned)] : [];
   const values = [
     ...held,
     ...known(ofSession),
@@ -244,6 +246,14 @@ function isAboutFiles({ name, inputSchema }: Slot['tool']): boolean {
 
 /** Names of texts that must be in what a call changes. */
 const namesHeldText = /\bold (?:text|str|string|content|value)\b/;
+
+/** The first lines of the files that a tool is called with first. */
+function listFirstLines(workspace: Vocabulary['workspace']): string[] {
+  return rankFiles(workspace)
+    .slice(0, 2)
+    .flatMap((file) => workspace.texts?.get(file)?.split(/\r?\n/)[0] ?? [])
+    .filter((line) => line !== '');
+}
 
 /** The first line of each text that a call read or wrote. */
 function listLines(values: readonly LearnedValue[]): string[] {
