@@ -257,7 +257,7 @@ describe('exploreAndCheck', () => {
 
   it.each(Object.entries(knownServers))(
     'reaches most of server-%s, and finds nothing wrong',
-    async (_, { command, env }) => {
+    async (name, { command, env }) => {
       const exploration = await exploreInTest(command, { env, budget: null, callMs: 8000 });
       const { tools, parameters, errorPaths } = exploration.coverage;
       // Without a budget, the requests are 400, or 8 for each tool.
@@ -267,9 +267,20 @@ describe('exploreAndCheck', () => {
       expect(parameters.reached / parameters.of).toBeGreaterThan(0.75);
       expect(errorPaths.reached / errorPaths.of).toBeGreaterThan(0.6);
       expect(listAnswered(exploration)).toEqual(listCovered(exploration));
+      for (const [server, feature] of shownOfFiles) {
+        if (server === name) expect(listAdds(exploration)).toContainEqual(expect.stringMatching(feature));
+      }
     },
   );
 });
+
+/** What a call shows only with a part that is missing, with another value than the default, or over a file that exists. */
+const shownOfFiles: ReadonlyArray<readonly [string, RegExp]> = [
+  ['filesystem', /^value read_multiple_files paths of which one is missing$/],
+  ['filesystem', /^value create_directory path below a directory that is missing$/],
+  ['filesystem', /^value list_directory_with_sizes sortBy "size"$/],
+  ['filesystem', /^state \w+ after write_file over what it read$/],
+];
 
 /** Reads all files below a directory. */
 async function readTree(root: string): Promise<Record<string, string>> {
