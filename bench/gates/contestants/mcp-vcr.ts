@@ -12,7 +12,7 @@ export const contestant: Contestant = {
   kind: 'peer',
   kept: ['snapshots'],
   // It needs Python 3.12.
-  install: async () => await installPeer(name, ['mcp-vcr==0.2.2'], ['python3.13', 'python3.12', 'python3']),
+  install: async () => await installPeer(name, ['mcp-vcr==0.2.2'], ['python3.14', 'python3.13', 'python3.12']),
   async prepare(gate) {
     const { code, stdout, stderr } = await gate.run([findPeer(name), 'generate', '--server', gate.start, '--yes']);
     if (code !== 0) throw new Error(`${stdout}${stderr}`.trim().split('\n').at(-1));
