@@ -142,6 +142,13 @@ describe('listValues', () => {
     expect(moves).toEqual([{ source: 'b.txt', destination: 'explored.txt' }]);
   });
 
+  it('writes SQL where a description says so, whatever the parameter is called', () => {
+    const first = (...named: Parameters<typeof slot>) => listValues({ type: 'string' }, slot(...named), nothing)[0];
+    expect(first('query', 'The SQL query to run')).toBe('SELECT 1 AS one');
+    expect(first('script', '要执行的SQL脚本', 'execute')).toBe('SELECT 1 AS one');
+    expect(first('query', 'What to look for')).toBe('alpha');
+  });
+
   it('gives an object whose members are open the column of a record', () => {
     const open = { type: 'object', additionalProperties: {} };
     expect(listValues(open, slot('data', '', 'update_records'), nothing)[0]).toEqual({ name: 'beta' });

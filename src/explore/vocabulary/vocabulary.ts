@@ -183,7 +183,9 @@ function listTexts(schema: JsonObject, slot: Slot, vocabulary: Vocabulary): stri
   // A listing that a call gave reads like a text, too.
   const ofFiles = isAboutFiles(slot.tool) ? listFirstLines(vocabulary.workspace) : [];
   const held = namesHeldText.test(name) ? [...listLines(ofSession), ...ofFiles, ...listLines(learned)] : [];
+  const isSql = namesStatement.test(name) && /\bSQL\b/.test(`${slot.description} ${slot.tool.description}`);
   const values = [
+    ...(isSql ? findTypical(typicalTexts, 'sql').map(String) : []),
     ...held,
     ...known(ofSession),
     ...patterns,
@@ -243,6 +245,9 @@ function isAboutFiles({ name, inputSchema }: Slot['tool']): boolean {
   const names = [name, ...listProperties(inputSchema, inputSchema).map((property) => property.name)];
   return names.some((each) => pathNames.test(splitName(each).join(' ')));
 }
+
+/** Names of texts that are statements where a description speaks of SQL. */
+const namesStatement = /\b(?:query|statement|script|command|code)$/;
 
 /** Names of texts that must be in what a call changes. */
 const namesHeldText = /\bold (?:text|str|string|content|value)\b/;
