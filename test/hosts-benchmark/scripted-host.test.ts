@@ -1,6 +1,12 @@
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
-import { describeMore, readArguments, readDescription, readInstructions, readResults } from '../../bench/hosts/facts.ts';
+import {
+  describeMore,
+  readArguments,
+  readDescription,
+  readInstructions,
+  readResults,
+} from '../../bench/hosts/facts.ts';
 import { countWords } from '../../bench/hosts/probe.ts';
 import { listReceived, runHost } from '../../bench/hosts/run-host.ts';
 import { callAll, createSeen } from '../../bench/hosts/scripts.ts';

@@ -139,7 +139,9 @@ describe('createTally', () => {
   it('keeps a few failures with their steps, scored ones before others, and exact counts', () => {
     const tally = startTally();
     for (let index = 0; index < 20; index += 1) {
-      tally.addIteration(createIteration({ id: `c${index}`, status: 'cancelled', result: 'cancelled', startedAtMs: 1 }));
+      tally.addIteration(
+        createIteration({ id: `c${index}`, status: 'cancelled', result: 'cancelled', startedAtMs: 1 }),
+      );
     }
     // Has not begun, so that there is nothing to show.
     tally.addIteration(createIteration({ id: 'n', status: 'cancelled', result: 'cancelled' }));

@@ -5,7 +5,7 @@ import { openRecordings, writeRecording } from '../../models/recordings/files.ts
 import type { MadeRecording } from './open-models.ts';
 
 /**
- * Writes a recording next to its evals file, in the place of the earlier one.
+ * Writes a recording next to its evals file, where it replaces the earlier one.
  *
  * @throws {ConfigurationError} instead of writing if the file would contain a known secret
  */

@@ -90,7 +90,9 @@ const join = (text) => {
     if (delta?.type === 'text_delta') blocks[index].text += delta.text;
     if (delta?.type === 'input_json_delta') blocks[index].input += delta.partial_json;
   }
-  return blocks.map(({ input, ...block }) => (block.type === 'tool_use' ? { ...block, input: JSON.parse(input) } : block));
+  return blocks.map(({ input, ...block }) =>
+    block.type === 'tool_use' ? { ...block, input: JSON.parse(input) } : block,
+  );
 };
 
 const model = does('ask another model') ? 'another' : option('--model');
