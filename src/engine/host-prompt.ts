@@ -52,7 +52,7 @@ interface DrivenRun {
   signal: AbortSignal;
 }
 
-/** What became of the model's side of a turn. */
+/** The model's side of a turn. */
 interface Asked {
   answers: number;
   /** The calls of each answer that no result was seen of yet, by id. */

@@ -11,11 +11,14 @@ export function writesByStatement(args: JsonObject): boolean {
   return [...listTexts(args)].some(({ text }) => writing.test(text));
 }
 
+/** Checks if a text begins as a statement of SQL. */
+export function isStatement(text: string): boolean {
+  return writing.test(text) || reading.test(text);
+}
+
 /** Finds the argument that is a statement; null if none is one. */
 export function findStatement(args: JsonObject): string | null {
-  const entry = Object.entries(args).find(
-    ([, value]) => typeof value === 'string' && (writing.test(value) || reading.test(value)),
-  );
+  const entry = Object.entries(args).find(([, value]) => typeof value === 'string' && isStatement(value));
   return entry?.[0] ?? null;
 }
 

@@ -7,6 +7,7 @@ import { findDescribedValues, readAs } from './described-values.ts';
 import { byDepth, countLines, type FileTexts, listPatterns, listWords, matchesSome } from './file-texts.ts';
 import { findLearned, type LearnedValue } from './learned-values.ts';
 import { readVerb, splitName } from './names.ts';
+import { isStatement } from './statements.ts';
 import { directoryNames, pathNames, typicalFormats, typicalNumbers, typicalTexts } from './typical-values.ts';
 
 /** The known sources of values that a server accepts. */
@@ -185,7 +186,7 @@ function listTexts(schema: JsonObject, slot: Slot, vocabulary: Vocabulary): stri
   const held = namesHeldText.test(name) ? [...listLines(ofSession), ...ofFiles, ...listLines(learned)] : [];
   const isSql = namesStatement.test(name) && /\bSQL\b/.test(`${slot.description} ${slot.tool.description}`);
   const values = [
-    ...(isSql ? findTypical(typicalTexts, 'sql').map(String) : []),
+    ...(isSql ? [...described.filter(isStatement), ...findTypical(typicalTexts, 'sql').map(String)] : []),
     ...held,
     ...known(ofSession),
     ...patterns,
