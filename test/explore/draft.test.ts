@@ -111,7 +111,7 @@ describe('draftEvals', () => {
       } as const;
       return session([{ ...step, observation: { ...observation, outcome } }], [`refusal list_files ${message}`]);
     };
-    const refusals = Array.from({ length: 45 }, (_, index) => refused(`refusal ${'x'.repeat(index)}`));
+    const refusals = Array.from({ length: 45 }, (_, index) => refused(`refusal ${index}`));
     const sorted = session([call('list_files', 'b, a', { sortBy: 'size' })], ['value list_files sortBy "size"']);
     const titles = draft([...refusals, sorted], ['list_files']).map(({ title }) => title);
     expect(titles).toContain('list_files answers with sortBy "size"');
