@@ -100,6 +100,16 @@ describe('openVariant', () => {
   });
 });
 
+describe('takeSnapshot', () => {
+  it('leaves logs out, also those that a day or a number ends', async () => {
+    await using directory = await createWorkspace({ 'kept.txt': '' });
+    const first = await takeSnapshot(directory.path);
+    for (const name of ['a.log', 'a.log.2026-01-15', 'a.log.1', 'a.log.txt']) await directory.write(name, 'x');
+    const { added } = compareSnapshots(first, await takeSnapshot(directory.path));
+    expect(added).toEqual(['a.log.txt']);
+  });
+});
+
 describe('putBack', () => {
   it('removes, renews and restores what a server added, changed and removed', async () => {
     await using kept = await createWorkspace({ 'a.txt': 'alpha', 'docs/b.txt': 'beta', 'docs/deep/c.txt': 'gamma' });

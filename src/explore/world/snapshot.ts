@@ -12,7 +12,7 @@ const maxEntries = 20_000;
 
 /** Files that programs write although they change nothing that matters: caches, logs, side files of databases, and git's cache of file times. */
 const ignoredFiles =
-  /(?:^|\/)(?:__pycache__|\.cache|\.git\/logs)\/|\.pyc$|-(?:wal|shm|journal)$|\.log$|^\.git\/(?:index|.*\.lock)$/;
+  /(?:^|\/)(?:__pycache__|\.cache|\.git\/logs)\/|\.pyc$|-(?:wal|shm|journal)$|\.log(?:\.[\d-]+)?$|^\.git\/(?:index|.*\.lock)$/;
 
 /** Reads the state of a directory; a missing one is empty. `before` spares reading files that have not changed since. */
 export async function takeSnapshot(root: string, before: Snapshot = new Map()): Promise<Snapshot> {
