@@ -6,7 +6,7 @@ import { Disposer } from '../base/disposal.ts';
 import { describeError, SandboxError } from '../base/errors.ts';
 import type { Logger } from '../base/logger.ts';
 import { clipText } from '../base/text.ts';
-import type { Clock } from '../base/time.ts';
+import { type Clock, startTimeLimit } from '../base/time.ts';
 import type { TextMask } from '../models/language-model.ts';
 import { nodeProgram } from '../server/node-program.ts';
 import { createOutputTail } from '../server/output-tail.ts';
@@ -168,13 +168,14 @@ async function askVersion(
   { clock, environment }: Context,
 ): Promise<string | { problem: string }> {
   const root = makePlace();
+  using limit = startTimeLimit(clock, { afterMs: 60_000, what: `The version of ${adapter.id}` });
   try {
     const { stdout, failure } = await runProgram([file, ...adapter.versionArgs], {
       cwd: join(root, 'work'),
       env: describeEnvironment(environment, root),
       clock,
       opened: null,
-      signal: AbortSignal.timeout(60_000),
+      signal: limit.signal,
     });
     const version = adapter.readVersion(stdout);
     return version ?? { problem: `The host ${adapter.id} names no version${failure === null ? '' : `: ${failure}`}.` };

@@ -14,9 +14,10 @@ const fewAttempts = 3;
 /** Makes one attempt of a host's own call. Failures are values; only an abort of the signal throws, with the signal's reason. */
 export async function attemptHostRequest(
   caller: ProviderCaller,
-  { path, headers, body, readAnswer }: HostRequest,
+  request: HostRequest,
   { remainingMs, signal }: AttemptBounds,
 ): Promise<AttemptOutcome<Omit<ModelAnswer, 'isReplayed'>>> {
+  const { path, headers, body } = request;
   const { route, limits, redactor, pacer, settings, model } = caller;
   const attemptTimeoutMs = Math.min(limits.attemptTimeoutMs, remainingMs);
   const outcome = await attemptRequest(
@@ -42,7 +43,7 @@ export async function attemptHostRequest(
   const resetMs = readResetMs(outcome.answer.headers);
   if (resetMs !== undefined) pacer.pause(resetMs);
   try {
-    return judgeResult(readAnswer(outcome.answer), caller);
+    return judgeResult(request.readAnswer(outcome.answer), caller);
   } catch (error) {
     const message = `${formatModelName(model)} gave no complete answer: ${redactor.redact(describeError(error))}`;
     const failure = new ModelError(message, { kind: 'unavailable' });

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { quoteValue } from '../base/text.ts';
+import { isRecord } from '../base/json.ts';
 import { drivenHosts } from '../hosts/driven-hosts.ts';
 import { genericHost } from '../hosts/find-host.ts';
 import { hostIds } from '../model/host-ids.ts';
@@ -91,10 +92,28 @@ const hostProgram = z.strictObject({
     description: 'Lets the host use the network where the machine cannot keep it from it.',
   }),
 });
-export type WrittenHostProgram = z.infer<typeof hostProgram>;
+type WrittenHostProgram = z.infer<typeof hostProgram>;
 
-/** The host of a case: the profile of one, or the program of one. */
-export const hostChoice = z.union([hostId, hostProgram]);
+const { $schema: _, ...hostProgramJson } = z.toJSONSchema(hostProgram, { io: 'input' });
+
+/** The host of a case: the profile of one, or the program of one. A mapping gets the messages of the latter alone. */
+export const hostChoice = z
+  .unknown()
+  .meta({
+    anyOf: [{ type: 'string', enum: [...hostIds] }, hostProgramJson],
+    default: genericHost,
+    description:
+      'Host whose treatment of tools, instructions and results the model sees, or the program of a host. The option `host` overrides it.',
+  })
+  .transform((written, context): string | WrittenHostProgram => {
+    const parsed = (isRecord(written) ? hostProgram : hostId).safeParse(written);
+    if (parsed.success) return parsed.data;
+    for (const issue of parsed.error.issues) {
+      const params = issue.code === 'custom' && issue.params !== undefined ? { params: issue.params } : {};
+      context.addIssue({ code: 'custom', path: issue.path, message: issue.message, ...params });
+    }
+    return z.NEVER;
+  });
 
 export function explainUnknownHost(id: string): string {
   return `${quoteValue(id)} is no known host${suggestNearest(id, hostIds)}`;

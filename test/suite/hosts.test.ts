@@ -95,3 +95,37 @@ describe('the hosts of a suite', () => {
     ]);
   });
 });
+
+describe('the program of a host', () => {
+  const host = { command: 'claude-code', version: '2.1.330' };
+  const list = (fields: Record<string, unknown>, cases: unknown[] = [asks]) => {
+    const text = JSON.stringify({ suite: 'Sums', model: 'anthropic/one', host, ...fields, cases });
+    return readSuite(text, { file: 'a.evals.yaml' }).findings.map(({ code, message }) => `${code}: ${message}`);
+  };
+
+  it('is a setting of its own, which a chosen profile replaces', () => {
+    const suite = read({ model: 'anthropic/one', host: { ...host, 'built-ins': 'off' } }, [asks]);
+    expect(compileSuite(suite, { dialect: 'embedded' })[0]?.advancedConfig).toMatchObject({
+      host: { id: 'claude-code', version: '2.1.330', program: true },
+      hostProgram: { builtIns: 'off', allowsNetwork: false },
+    });
+    const [profile] = compileSuite(expandHosts(suite, ['claude-code']), { dialect: 'embedded' });
+    expect(profile?.advancedConfig).not.toHaveProperty('hostProgram');
+    expect(profile?.advancedConfig?.host).not.toHaveProperty('program');
+    const [own] = read({ model: 'anthropic/one', host }, [{ ...asks, host: 'codex' }]).cases;
+    expect(own?.modelSettings).toMatchObject({ hosts: ['codex'], hostProgram: null });
+  });
+
+  it('is refused where it cannot be driven', () => {
+    expect(list({ host: { command: 'vscode', version: '1.0.0' } })[0]).toContain('no host whose program can be driven');
+    expect(list({ host: { command: 'claude-code' } })[0]).toContain('version');
+    expect(list({ model: 'openai/gpt-5' })).toEqual([
+      'host-program-model: claude-code asks models of anthropic, and the case names openai/gpt-5',
+    ]);
+    expect(list({ system: 'Be brief.', seed: 1 }).map((each) => each.split(':')[0])).toEqual([
+      'host-program-setting',
+      'host-program-setting',
+    ]);
+    expect(list({}, [{ ...asks, steps: [...asks.steps, ...asks.steps] }])[0]).toContain('host-program-prompts');
+  });
+});

@@ -24,10 +24,19 @@ export const claudeCodeAdapter: HostAdapter = {
     return {
       files: new Map([[config, JSON.stringify({ mcpServers })]]),
       args: [
-        ...['-p', prompt, '--model', model],
-        ...['--strict-mcp-config', '--mcp-config', config],
-        ...['--allowedTools', servers.map(({ name }) => `mcp__${replaceRefused(name)}`).join(',')],
-        ...['--output-format', 'stream-json', '--verbose', '--no-session-persistence'],
+        '-p',
+        prompt,
+        '--model',
+        model,
+        '--strict-mcp-config',
+        '--mcp-config',
+        config,
+        '--allowedTools',
+        servers.map(({ name }) => `mcp__${replaceRefused(name)}`).join(','),
+        '--output-format',
+        'stream-json',
+        '--verbose',
+        '--no-session-persistence',
         ...(builtIns === 'off' ? ['--tools', ''] : []),
       ],
       env: {

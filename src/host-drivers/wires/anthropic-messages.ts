@@ -40,7 +40,7 @@ export const anthropicMessages: Wire = {
   },
   printAnswer: (answer, { body }) => {
     const request = isRecord(body) ? body : {};
-    const message = printMessage(answer, String(request['model'] ?? ''));
+    const message = printMessage(answer, readText(request['model']));
     if (request['stream'] !== true) {
       return { status: 200, contentType: 'application/json', body: JSON.stringify(message) };
     }
@@ -60,17 +60,22 @@ function readLastUserBlocks({ body }: ProviderRequest): JsonObject[] {
   return messages.slice(last + 1).flatMap(({ content }) => (Array.isArray(content) ? content.filter(isRecord) : []));
 }
 
+/** Returns a text; an empty one for anything else. */
+function readText(value: unknown): string {
+  return typeof value === 'string' ? value : '';
+}
+
 function readBlock(block: JsonObject): Content {
   const { type } = block;
-  if (type === 'text') return { type: 'text', text: String(block['text'] ?? '') };
+  if (type === 'text') return { type: 'text', text: readText(block['text']) };
   if (type === 'tool_use') {
     const input = JSON.stringify(block['input'] ?? {});
     return { type: 'tool-call', toolCallId: String(block['id']), toolName: String(block['name']), input };
   }
   if (type === 'thinking') {
-    const signature = String(block['signature'] ?? '');
+    const signature = readText(block['signature']);
     const providerMetadata = { anthropic: { signature } };
-    return { type: 'reasoning', text: String(block['thinking'] ?? ''), providerMetadata };
+    return { type: 'reasoning', text: readText(block['thinking']), providerMetadata };
   }
   // Keeps what only this wire knows, so that a replay can send it as it was.
   const kept: { [name: string]: string } = { block: JSON.stringify(block) };
@@ -208,11 +213,10 @@ function joinMessage(message: JsonObject, { delta, usage }: JsonObject): JsonObj
 function applyDelta(block: JsonObject | undefined, delta: JsonObject, inputs: Map<number, string>, at: number): void {
   if (block === undefined) return;
   const extend = (name: string) => {
-    block[name] = `${String(block[name] ?? '')}${String(delta[name] ?? '')}`;
+    block[name] = `${readText(block[name])}${readText(delta[name])}`;
   };
   if (delta['type'] === 'text_delta') extend('text');
   if (delta['type'] === 'thinking_delta') extend('thinking');
   if (delta['type'] === 'signature_delta') extend('signature');
-  if (delta['type'] === 'input_json_delta')
-    inputs.set(at, `${inputs.get(at) ?? ''}${String(delta['partial_json'] ?? '')}`);
+  if (delta['type'] === 'input_json_delta') inputs.set(at, `${inputs.get(at) ?? ''}${readText(delta['partial_json'])}`);
 }
