@@ -1,6 +1,7 @@
-import { mkdir } from 'node:fs/promises';
+import { mkdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { exploredServerPath } from '../support/explore.ts';
 import { runCommand } from '../support/process/command.ts';
 import { runProgramInTest } from '../support/process/program.ts';
 import { memoryServerPath } from '../support/servers/bundled-servers.ts';
@@ -43,6 +44,31 @@ describe('mcp-eval-ci init', () => {
     );
     expect(await workspace.read('evals/surface.json')).toBe(longer);
     expect(await workspace.read('evals/tools.evals.yaml')).toBe(evals);
+  });
+
+  it('writes evals that fail for a server with a bug, and name what is wrong', async () => {
+    await using workspace = await createWorkspace();
+    const server = await readFile(exploredServerPath, 'utf8');
+    await workspace.write('server.mjs', server);
+    const start = ['--server-command', 'node server.mjs notes words'];
+    // The time limit is far above what the exploration takes.
+    const flags = ['--yes', '--no-run', '--call', 'all', '--budget', '60', '--time-limit', '30m'];
+    const written = await runProgramInTest(['init', ...flags, ...start], { cwd: workspace.path });
+    expect(written).toMatchObject({ exitCode: 0 });
+    const run = ['run', '--evals', 'evals/tools.evals.yaml', ...start];
+    expect(await runProgramInTest(run, { cwd: workspace.path })).toMatchObject({ exitCode: 0 });
+    const patched = server
+      .replace('notes.set(note.id, note);', '')
+      .replace('message.toUpperCase() + mark', 'message + mark');
+    await workspace.write('server.mjs', patched);
+    const red = await runProgramInTest(run, { cwd: workspace.path });
+    expect(red).toMatchObject({ exitCode: 1 });
+    const text = red.stdout.replaceAll(/\s+/g, ' ');
+    expect(text).toContain('✗ list_notes finds what create_note made');
+    expect(text).toContain('/count is 0, expected 1; /titles/0 is missing, expected "Alpha"');
+    expect(text).toContain('✗ shout answers with message "delta epsilon"');
+    expect(text).toContain('"DELTA EPSILON!"');
+    expect(text).toContain('✓ show_month answers with day "24.12.2023"');
   });
 
   it.each([

@@ -8,11 +8,11 @@ import { openWorlds } from '../../src/explore/world/open-worlds.ts';
 import { readWorkspace } from '../../src/workspace/workspace.ts';
 import { everythingServerPath, filesystemServerPath, memoryServerPath } from './servers/bundled-servers.ts';
 
-const explored = fileURLToPath(new URL('servers/explored-server.mjs', import.meta.url));
+export const exploredServerPath = fileURLToPath(new URL('servers/explored-server.mjs', import.meta.url));
 
 /** The command of a server whose tools are chosen by the names of their sets. */
 export function nameExploredServer(...sets: string[]): string {
-  return ['node', explored, ...sets].join(' ');
+  return ['node', exploredServerPath, ...sets].join(' ');
 }
 
 /** The commands and variables of servers of other authors. An exploration starts a server for each session, so each is one file. */
