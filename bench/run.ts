@@ -1,8 +1,10 @@
 // Prints ratios to yardsticks that are measured in the same run, because absolute times depend more on the machine.
 // `npm run bench` runs everything; `npm run bench -- throughput` runs one part. `npm run bench -- gates` takes days for all cells, and runs only
-// if it is named; further arguments select cells. `npm run bench -- hosts --host codex` installs a host, and runs only if it is named, too.
+// if it is named; further arguments select cells. So do `npm run bench -- hosts --host codex`, which installs a host, and
+// `npm run bench -- explored-servers`, which installs servers.
 import { measureBaseline } from './baseline.ts';
 import { measureColdStart } from './cold-start.ts';
+import { measureExploredServers } from './explored-servers/main.ts';
 import { runGates } from './gates/main.ts';
 import { runHosts } from './hosts/main.ts';
 import { measurePage } from './page.ts';
@@ -33,7 +35,7 @@ const benchmarks = {
 };
 
 const wanted = process.argv.slice(2);
-const named = { gates: runGates, hosts: runHosts };
+const named = { gates: runGates, hosts: runHosts, 'explored-servers': measureExploredServers };
 const [first = ''] = wanted;
 const isNamed = (name: string): name is keyof typeof named => Object.hasOwn(named, name);
 if (isNamed(first)) process.exitCode = await named[first](wanted.slice(1));
