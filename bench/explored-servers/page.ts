@@ -69,7 +69,7 @@ function writeRow({ package: name, version, registry, kind }: ExploredServer, fo
   const head = `| ${name} ${version} (${registry}) | ${kind} |`;
   if (found === undefined) return `${head} ${Array.from({ length: 11 }, () => 'not measured').join(' | ')} |`;
   if (found.cases === 0 && found.startMs === null)
-    return `${head} did not start in a world | ${Array.from({ length: 10 }, () => '').join(' | ')} |`;
+    return `${head} init got no answer to initialize | ${Array.from({ length: 10 }, () => '').join(' | ')} |`;
   const { coverage, gates } = found;
   const moved = gates.ofClock === 0 ? '' : `, ${gates.ofClock} with a moved clock`;
   const cells = [
