@@ -32,6 +32,7 @@ const rows: readonly Row[] = [
     ({ timeout }) => timeout && (timeout.value === null ? (timeout.note ?? 'none') : `${timeout.value} s`),
   ],
   ['Structured content and texts', readResult('structured')],
+  ['Images next to structured content', readResult('structuredImage')],
   ['Structured content alone', readResult('structuredAlone')],
   ['Errors', readResult('error')],
   ['Images', readResult('image')],

@@ -47,9 +47,8 @@ function isSame(path: string, profile: unknown, measured: unknown): boolean {
   if (!isRecord(profile) || !isRecord(measured)) return isJsonEqual(sortKinds(profile), sortKinds(measured));
   switch (path) {
     case 'names': {
-      const { counted: _, limit, ...rest } = profile;
-      const { limit: shown, ...others } = measured;
-      return isJsonEqual(rest, others) && (limit === shown || isMiddleCut(profile, shown));
+      const { counted: _, ...rest } = profile;
+      return isJsonEqual(rest, measured);
     }
     case 'tools.search':
       return profile['name'] === measured['name'];
@@ -64,11 +63,6 @@ function isSame(path: string, profile: unknown, measured: unknown): boolean {
     default:
       return isJsonEqual(profile, measured);
   }
-}
-
-/** A cut in the middle leaves two ends of one length, so that a character of the limit can be unused. */
-function isMiddleCut({ limit, long }: Record<string, unknown>, shown: unknown): boolean {
-  return long === 'cut-middle' && typeof limit === 'number' && shown === limit - 1;
 }
 
 function isSameLong(profile: Record<string, unknown>, measured: Record<string, unknown>): boolean {

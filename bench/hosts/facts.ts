@@ -1,6 +1,6 @@
 // Reads the facts of a profile from what a host showed.
 import type { JsonObject } from '../../src/base/json.ts';
-import { isRecord } from '../../src/base/json.ts';
+import { isJsonEqual, isRecord } from '../../src/base/json.ts';
 import { boundedSchema, image, instructions, longNames, oddName, serverName } from './probe.ts';
 import {
   findDeferredName,
@@ -31,13 +31,13 @@ export function countShown(long: string, text: string): number | null {
   return length;
 }
 
-/** Reads a limit: what is shown of a text, with the dots of the host. Null if all of it is shown; hosts may remove white space at the end. */
+/** Reads a limit: what is shown of a text, with three dots, which hosts count. Null if all of it is shown; hosts may remove white space at the end. */
 export function readLimit(long: string, text: string): { limit: number | null } | null {
   const shown = countShown(long, text);
   if (shown === null) return null;
   if (shown >= long.length - 1) return { limit: null };
   const rest = text.slice(text.indexOf(long.slice(0, 10)) + shown);
-  return { limit: shown + (/^(\.\.\.|…)/.exec(rest)?.[0].length ?? 0) };
+  return { limit: shown + (rest.startsWith('...') ? 3 : 0) };
 }
 
 /** The request that shows tools with their schemas. */
@@ -105,10 +105,10 @@ export function readDeferral({ first }: Seen): Measured {
   return { value: { kind: 'search', characters: shown === undefined ? 0 : countWords(shown) } };
 }
 
-/** Counts the characters of the long description that a text has. */
+/** Counts the characters of the long description that a text has, with the dots of the host. */
 function countWords(text: string): number {
-  const [words = ''] = /d00000000 [d0-9 ]*/.exec(text) ?? [];
-  return words.trimEnd().length;
+  const [, words = '', dots = ''] = /(d00000000 [d0-9 ]*)(\.\.\.|…)?/.exec(text) ?? [];
+  return words.trimEnd().length + dots.length;
 }
 
 /** `search` of the profile has more that one run does not show. */
@@ -144,7 +144,9 @@ export function readInstructions({ first }: Seen): Measured {
     message: find(first.messages.map(({ parts }) => joinTexts(parts))),
   };
   for (const [shown, limit] of Object.entries(at)) if (limit !== undefined) return { value: { shown, ...limit } };
-  return { value: { shown: 'never' } };
+  // A request without any tool of the server was made before the server was ready, or hides them.
+  const isShown = findTool(first, 'say') !== undefined || findDeferredName(first, 'say') !== null;
+  return isShown ? { value: { shown: 'never' } } : missing('The request names no tool of the server.');
 }
 
 /** The instructions as the description of a namespace in a list. */
@@ -247,11 +249,14 @@ export function readResults(seen: Seen, isReceived: (tool: string) => boolean): 
     if (isText && isStructured) return 'both';
     return isStructured ? 'structured' : 'text';
   });
-  add('structuredImage', 'structured_image', ({ result, added }) =>
-    [...(result?.parts ?? []), ...added.flatMap(({ parts }) => parts)].some(({ text }) => text === image)
-      ? 'shown'
-      : 'lost',
-  );
+  // Only where texts are not shown does an image next to them say something.
+  if (isJsonEqual(facts.get('results.structured'), { value: 'structured' })) {
+    add('structuredImage', 'structured_image', ({ result, added }) =>
+      [...(result?.parts ?? []), ...added.flatMap(({ parts }) => parts)].some(({ text }) => text === image)
+        ? 'shown'
+        : 'lost',
+    );
+  }
   add('structuredAlone', 'structured_alone', (_, text) => {
     if (text.includes('mark-alone')) return 'json';
     return /^(\{\})?$/.test(removeFrame(text, frame).trim()) ? 'nothing' : 'placeholder';

@@ -73,7 +73,12 @@ export async function measureHost(options: MeasureOptions): Promise<Measurement>
     return { seen, observation };
   };
 
-  const { seen, observation } = await hold({ name: 'calls', script: callAll });
+  // A host that does not wait for a slow server sends its first request without the tools.
+  let calls = await hold({ name: 'calls', script: callAll });
+  for (let again = 0; again < 2 && calls.seen.turns.size === 0; again += 1) {
+    calls = await hold({ name: 'calls, again', script: callAll });
+  }
+  const { seen, observation } = calls;
   const isReceived = (tool: string) =>
     listReceived(observation, 'tools/call').some(
       ({ message }) => isRecord(message['params']) && message['params']['name'] === tool,
@@ -107,7 +112,10 @@ export async function measureHost(options: MeasureOptions): Promise<Measurement>
     const { seen: other } = await hold({ name: `model-${model}`, script: readFirst, model });
     shown.push(readDeferral(other));
     more[`${model}: tools`] = shown.at(-1);
-    more[`${model}: instructions`] = readInstructions(other);
+    const instructions = readInstructions(other);
+    more[`${model}: instructions`] = instructions;
+    // Users have the models that a host knows.
+    if ('value' in instructions) facts.set('instructions', instructions);
   }
   if (shown.some((each) => !isJsonEqual(each, shown[0]))) facts.set('tools.deferral', { value: { kind: 'by-model' } });
 

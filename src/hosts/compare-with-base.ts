@@ -10,7 +10,7 @@ import {
 import { defaultConfiguration, type SurfaceFile } from '../model/surface.ts';
 import { hostProfiles } from './catalog.ts';
 import { joinChanges } from './compare-hosts.ts';
-import type { HostProfile } from './profile.ts';
+import { type HostProfile, listFacts } from './profile.ts';
 import { type HostView, type ServedSurface, showSurface } from './show-surface.ts';
 
 /** The name of a server without one. Hosts have it in their configuration, and most put it in front of the names of tools. */
@@ -168,9 +168,12 @@ export function describeFinding(
 }
 
 /** Explains why a finding cannot fail a verdict; null if it can: it is measured, and takes something from every model of the host. */
-function explainDoubt({ names }: HostProfile, { kind, fact }: HostFinding): string | null {
+function explainDoubt(profile: HostProfile, { kind, fact }: HostFinding): string | null {
+  const { names } = profile;
   if (fact.kind === 'sourced') return `The fact was not measured; it is from ${fact.source}`;
   if (fact.version !== names.basis.version) return `The fact was measured with ${fact.version} only`;
+  const { models } = listFacts(profile).find(({ path }) => path === fact.path)?.fact ?? {};
+  if (models !== undefined) return `The fact holds only for ${models}`;
   if (kind === 'lost') return 'The declaration of a tool does not say if its texts and its structured content differ';
   if (kind === 'never-shown') return 'The host shows a model the instructions of no server';
   return null;

@@ -20,9 +20,17 @@ const basisSchema = z.discriminatedUnion('kind', [
   }),
 ]);
 
-/** Every value of a profile is a fact. `note` is a sentence for readers: what the value leaves out. */
+/**
+ * Every value of a profile is a fact. `note` is a sentence for readers: what the value leaves out. `models` says for which models the value
+ * holds, if not for all, as the end of a sentence.
+ */
 function fact<T extends z.ZodType>(value: T) {
-  return z.strictObject({ value, basis: basisSchema, note: z.string().endsWith('.').exactOptional() });
+  return z.strictObject({
+    value,
+    basis: basisSchema,
+    note: z.string().endsWith('.').exactOptional(),
+    models: z.string().min(1).exactOptional(),
+  });
 }
 
 /** A limit in characters; null if there is none. */
@@ -114,6 +122,8 @@ export const hostProfileSchema = z.strictObject({
   results: z.strictObject({
     /** The part that the model sees of a result with structured content and text. */
     structured: fact(z.enum(['structured', 'text', 'both'])).exactOptional(),
+    /** What becomes of an image next to structured content in a host that does not show the texts. Default: it is lost, too. */
+    structuredImage: fact(z.enum(['shown', 'lost'])).exactOptional(),
     /** What the model sees of structured content without other content. */
     structuredAlone: fact(z.enum(['json', 'nothing', 'placeholder'])).exactOptional(),
     error: fact(z.enum(['marked', 'unmarked', 'prefixed'])).exactOptional(),
@@ -137,6 +147,7 @@ export interface AnyFact {
   value: unknown;
   basis: z.infer<typeof basisSchema>;
   note?: string;
+  models?: string;
 }
 
 /** Lists the facts of a profile with their paths, such as `results.image`. */

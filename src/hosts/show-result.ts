@@ -34,7 +34,8 @@ export function showResult(profile: HostProfile, result: JsonObject): ShownResul
   const content: unknown[] = Array.isArray(result['content']) ? result['content'] : [];
   const blocks = content.filter(isRecord);
   const structured = showStructured(profile, result['structuredContent'], blocks);
-  const shown = structured.hasContent ? blocks.map((block) => showBlock(profile, block)) : [];
+  const seen = structured.hasContent ? blocks : structured.images;
+  const shown = seen.map((block) => showBlock(profile, block));
   const failure = showFailure(profile, result);
   const long = cutLong(profile, [...failure.parts, ...shown.flatMap(({ parts }) => parts), ...structured.parts]);
   return {
@@ -49,11 +50,24 @@ interface Shown {
   changes: HostChange[];
 }
 
-/** Chooses between structured content and other content. */
+/** Chooses between structured content and other content. Some hosts show the images of content that they do not show. */
 function showStructured(
   { results }: HostProfile,
   value: unknown,
   blocks: readonly JsonObject[],
+): Shown & { hasContent: boolean; images: JsonObject[] } {
+  const isShown = results.structuredImage?.value === 'shown';
+  const images = isShown ? blocks.filter(({ type }) => type === 'image') : [];
+  const rest = isShown ? blocks.filter(({ type }) => type !== 'image') : blocks;
+  return { ...chooseStructured(results, value, blocks, rest), images };
+}
+
+/** `rest` is what a host does not show that shows only structured content. */
+function chooseStructured(
+  results: HostProfile['results'],
+  value: unknown,
+  blocks: readonly JsonObject[],
+  rest: readonly JsonObject[],
 ): Shown & { hasContent: boolean } {
   if (value === undefined) return { parts: [], changes: [], hasContent: true };
   const json: ShownPart = { kind: 'text', text: JSON.stringify(value) };
@@ -74,7 +88,7 @@ function showStructured(
   const isContent = structured.value === 'text';
   const parts = isContent ? [] : [json];
   // Nothing is lost: MCP asks servers to repeat structured content in a text.
-  if (isRepeated(value, blocks, isContent)) return { parts, changes: [], hasContent: isContent };
+  if (isRepeated(value, isContent ? blocks : rest, isContent)) return { parts, changes: [], hasContent: isContent };
   const message = isContent
     ? 'shows the model the texts of a result, and not its `structuredContent`'
     : 'shows the model `structuredContent` of a result, and not its content';

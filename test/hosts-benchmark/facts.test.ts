@@ -91,9 +91,9 @@ describe('tools', () => {
     expect(readDeferral(see({ messages: say('mcp__probe__say') }))).toEqual({
       value: { kind: 'search', characters: 0 },
     });
-    const part = countWords('d', 160).trimEnd();
-    const listed = say(`mcp__probe__say\nmcp__probe__described: ${part}…`);
-    expect(readDeferral(see({ messages: listed }))).toEqual({ value: { kind: 'search', characters: part.length } });
+    const part = countWords('d', 150).trimEnd();
+    const listed = say(`mcp__probe__say\nmcp__probe__described: ${part}...`);
+    expect(readDeferral(see({ messages: listed }))).toEqual({ value: { kind: 'search', characters: part.length + 3 } });
     expect(readDeferral(see({ tools: [createTool('exec')] }))).toHaveProperty('missing');
   });
 
@@ -109,6 +109,7 @@ describe('texts', () => {
     expect(readLimit(long, `before ${long} after`)).toEqual({ limit: null });
     expect(readLimit(long, `before ${long.slice(0, 247)}... after`)).toEqual({ limit: 250 });
     expect(readLimit(long, `before ${long.slice(0, 250)}\n`)).toEqual({ limit: 250 });
+    expect(readLimit(long, `before ${long.slice(0, 250)}…`)).toEqual({ limit: 250 });
     expect(readLimit(long, 'before and after')).toBeNull();
   });
 
@@ -120,7 +121,9 @@ describe('texts', () => {
     expect(readInstructions(see({ system: `- mcp__probe: ${instructions}` }))).toEqual({
       value: { shown: 'namespace', limit: null },
     });
-    expect(readInstructions(see({ system: 'nothing' }))).toEqual({ value: { shown: 'never' } });
+    const tools = [createTool('probe__say')];
+    expect(readInstructions(see({ system: 'nothing', tools }))).toEqual({ value: { shown: 'never' } });
+    expect(readInstructions(see({ system: 'nothing' }))).toHaveProperty('missing');
   });
 
   it('of descriptions are in the tool', () => {
@@ -191,8 +194,18 @@ describe('results', () => {
 
   it('have images next to structured content', () => {
     const data: SeenPart = { kind: 'image', text: image };
-    expect(readOne('structuredImage', 'structured_image', [text('{}'), data])).toEqual({ value: 'shown' });
-    expect(readOne('structuredImage', 'structured_image', [text('{}')])).toEqual({ value: 'lost' });
+    const readNext = (words: string, parts: SeenPart[]) => {
+      const turns = new Map([
+        ['structured', createTurn([text(words)])],
+        ['structured_image', createTurn(parts)],
+      ]);
+      const facts = readResults({ ...createSeen(), first: createRequest(), turns }, () => true);
+      return facts.get('results.structuredImage');
+    };
+    const structured = 'mark-structured';
+    expect(readNext(structured, [text(structured), data])).toEqual({ value: 'shown' });
+    expect(readNext(structured, [text(structured)])).toEqual({ value: 'lost' });
+    expect(readNext('mark-text', [text('mark-text')])).toBeUndefined();
   });
 
   it('have images, as parts, messages, JSON, notes or nothing', () => {
@@ -254,7 +267,7 @@ describe('the comparison with a profile', () => {
 
   it.each([
     ['names', { pattern: '{tool}', namespace: null, kept: null, limit: 64, long: 'cut-middle' }, 'same'],
-    ['names', { pattern: '{tool}', namespace: null, kept: null, limit: 60, long: 'cut-middle' }, 'changed'],
+    ['names', { pattern: '{tool}', namespace: null, kept: null, limit: 63, long: 'cut-middle' }, 'changed'],
     ['tools.forApps', 'hidden', 'same'],
     ['tools.forApps', 'shown', 'changed'],
     ['instructions', { shown: 'message', limit: 4096 }, 'same'],

@@ -132,7 +132,7 @@ describe('findings without a base', () => {
 describe('the policy', () => {
   const rule = (value: 'fail' | 'review' | 'off') => ({ value, source: 'policy.yaml:2' });
   const judge = (
-    rules: Partial<Record<'gemini-cli' | 'cursor' | 'claude-code', 'fail' | 'review' | 'off'>>,
+    rules: Partial<Record<'gemini-cli' | 'codex' | 'cursor' | 'claude-code', 'fail' | 'review' | 'off'>>,
     after = open,
     before: Surface | null = plain,
   ) => {
@@ -185,6 +185,15 @@ describe('the policy', () => {
     expect(warnings.join('\n')).toContain(
       '(hosts.cursor: fail, from policy.yaml:2). It does not fail the verdict. The fact was not measured; it is from https://',
     );
+  });
+
+  it('fails nothing that holds for some models only, and says for which', () => {
+    const [before, after] = [createSurface([], 'x'.repeat(200)), createSurface([], 'x'.repeat(300))];
+    const { reasons, warnings } = judge({ codex: 'fail' }, after, before);
+    expect(reasons).toEqual([]);
+    expect(warnings.join()).toContain('It does not fail the verdict. The fact holds only for models that Codex knows.');
+    const long = createSurface([], 'x'.repeat(5000));
+    expect(judge({ 'claude-code': 'fail' }, long, before).reasons).toMatchObject([{ code: 'hosts-worse' }]);
   });
 
   it('says that the surface is not known if a host may fail', () => {

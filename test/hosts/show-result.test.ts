@@ -25,6 +25,19 @@ describe('structured content and text', () => {
     expect(shown.changes.map(({ kind }) => kind)).toEqual(parts.length === 1 ? ['lost'] : []);
   });
 
+  it('keep an image in Claude Code and not in Codex', () => {
+    const image = { type: 'image', mimeType: 'image/png', data: 'AA==' };
+    const mixed = { content: [text('one'), image], structuredContent: { a: 1 } };
+    expect(show('claude-code', mixed).parts).toEqual([
+      { kind: 'image', mimeType: 'image/png', data: 'AA==' },
+      said('{"a":1}'),
+    ]);
+    expect(show('claude-code', mixed).changes).toHaveLength(1);
+    expect(show('claude-code', { ...mixed, content: [image] }).changes).toEqual([]);
+    expect(show('codex', mixed).parts).toEqual([said('{"a":1}')]);
+    expect(show('codex', { ...mixed, content: [image] }).changes).toHaveLength(1);
+  });
+
   it.each([
     ['claude-code', [said('{"a":1}')]],
     ['opencode', [said('{"a":1}')]],

@@ -31,7 +31,8 @@ describe('results that a server gave', () => {
     // A host that shows only structured content shows the data of an image as a text.
     const image = [{ type: 'image', mimeType: 'image/png', data: 'AA==' }];
     const media = { content: image, structuredContent: { content: image } };
-    expect(find('claude-code', [{ label: 'get', result: media }])).toMatchObject([lost]);
+    expect(find('codex', [{ label: 'get', result: media }])).toMatchObject([{ kind: 'lost', tools: ['get'] }]);
+    expect(find('claude-code', [{ label: 'get', result: media }])).toEqual([]);
     expect(find('gemini-cli', [{ label: 'get', result: media }])).toEqual([]);
     const other = { content: [text('1 and 2')], structuredContent: { a: 1, b: 2 } };
     expect(find('claude-code', [{ label: 'get', result: other }])).toMatchObject([lost]);

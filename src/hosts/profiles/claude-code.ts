@@ -2,6 +2,8 @@ import type { HostProfile } from '../profile.ts';
 
 const measured = { kind: 'measured', version: '2.1.330', date: '2026-11-24' } as const;
 
+const measuredAgain = { ...measured, date: '2026-11-26' } as const;
+
 export const claudeCode: HostProfile = {
   id: 'claude-code',
   title: 'Claude Code',
@@ -37,6 +39,7 @@ export const claudeCode: HostProfile = {
   timeout: { value: null, basis: measured, note: 'The timeout is long.' },
   results: {
     structured: { value: 'structured', basis: measured },
+    structuredImage: { value: 'shown', basis: measuredAgain },
     structuredAlone: { value: 'json', basis: measured },
     error: { value: 'marked', basis: measured },
     image: { value: 'shown', basis: measured },

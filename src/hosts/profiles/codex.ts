@@ -2,6 +2,8 @@ import type { HostProfile } from '../profile.ts';
 
 const measured = { kind: 'measured', version: '0.169.0', date: '2026-11-24' } as const;
 
+const measuredAgain = { ...measured, date: '2026-11-26' } as const;
+
 export const codex: HostProfile = {
   id: 'codex',
   title: 'Codex',
@@ -23,6 +25,7 @@ export const codex: HostProfile = {
     value: { shown: 'namespace', limit: 250 },
     basis: measured,
     note: 'The limit applies to models that Codex knows.',
+    models: 'models that Codex knows',
   },
   schemas: {
     changes: {
@@ -52,6 +55,7 @@ export const codex: HostProfile = {
   timeout: { value: 60, basis: measured },
   results: {
     structured: { value: 'structured', basis: measured },
+    structuredImage: { value: 'lost', basis: measuredAgain },
     structuredAlone: { value: 'json', basis: measured },
     error: { value: 'unmarked', basis: measured },
     image: { value: 'shown', basis: measured },

@@ -2,6 +2,8 @@ import type { HostProfile } from '../profile.ts';
 
 const measured = { kind: 'measured', version: '1.18.33', date: '2026-11-24' } as const;
 
+const measuredAgain = { ...measured, date: '2026-11-26' } as const;
+
 export const opencode: HostProfile = {
   id: 'opencode',
   title: 'opencode',
@@ -20,7 +22,7 @@ export const opencode: HostProfile = {
     refused: { value: { shape: 'property-true', drops: 'server' }, basis: measured },
   },
   arguments: { value: 'passed-on', basis: measured },
-  timeout: { value: 5, basis: measured },
+  timeout: { value: 60, basis: measuredAgain },
   results: {
     structured: { value: 'text', basis: measured },
     structuredAlone: { value: 'json', basis: measured },

@@ -2,6 +2,8 @@ import type { HostProfile } from '../profile.ts';
 
 const measured = { kind: 'measured', version: '0.24.4', date: '2026-11-24' } as const;
 
+const measuredAgain = { ...measured, date: '2026-11-26' } as const;
+
 export const qwenCode: HostProfile = {
   id: 'qwen-code',
   title: 'Qwen Code',
@@ -35,7 +37,7 @@ export const qwenCode: HostProfile = {
     refused: { value: null, basis: measured },
   },
   arguments: { value: 'checked', basis: measured },
-  timeout: { value: 600, basis: measured },
+  timeout: { value: 300, basis: measuredAgain },
   results: {
     structured: { value: 'both', basis: measured },
     structuredAlone: { value: 'json', basis: measured },
