@@ -50,12 +50,16 @@ export function readNames(seen: Seen, lengths: Seen): Measured {
   const readName = (tool: string) => readFirstName(first, tool);
   const [plain, odd] = [readName('say'), readName(oddName)];
   if (plain === null) return missing('The request names no tool of the server.');
+  if (lengths.first === null || readFirstName(lengths.first, 'say') === null) {
+    return missing('The request names no tool of the server with long names.');
+  }
+  const { first: request } = lengths;
   const pattern = plain.name.replace(serverName, '{server}').replace(/say$/, '{tool}');
   const namespace = plain.namespace?.replace(serverName, '{server}') ?? null;
   const fill = (tool: string) => pattern.replace('{server}', serverName).replace('{tool}', tool);
   const long = longNames.map((tool) => ({
     full: fill(tool),
-    shown: lengths.first === null ? null : readFirstName(lengths.first, tool),
+    shown: readFirstName(request, tool),
   }));
   return {
     value: {

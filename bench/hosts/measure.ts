@@ -51,7 +51,7 @@ interface Conversation {
 
 export async function measureHost(options: MeasureOptions): Promise<Measurement> {
   const { host, program, limitMs, timeoutMs, log, keep } = options;
-  const hold = async (conversation: Conversation) => {
+  const holdOnce = async (conversation: Conversation) => {
     const { name, script, surface = 'plain', model = host.model, env = {} } = conversation;
     const seen = createSeen();
     const started = Date.now();
@@ -72,13 +72,15 @@ export async function measureHost(options: MeasureOptions): Promise<Measurement>
     await keep?.(name, observation);
     return { seen, observation };
   };
+  const hold = async (conversation: Conversation) => {
+    const held = await holdOnce(conversation);
+    if (isReady(held.observation)) return held;
+    log(`${conversation.name}: the first request came before the tools were listed, so that it is held again`);
+    const again = await holdOnce(conversation);
+    return isReady(again.observation) ? again : { ...again, seen: createSeen() };
+  };
 
-  // A host that does not wait for a slow server sends its first request without the tools.
-  let calls = await hold({ name: 'calls', script: callAll });
-  for (let again = 0; again < 2 && calls.seen.turns.size === 0; again += 1) {
-    calls = await hold({ name: 'calls, again', script: callAll });
-  }
-  const { seen, observation } = calls;
+  const { seen, observation } = await hold({ name: 'calls', script: callAll });
   const isReceived = (tool: string) =>
     listReceived(observation, 'tools/call').some(
       ({ message }) => isRecord(message['params']) && message['params']['name'] === tool,
@@ -122,6 +124,13 @@ export async function measureHost(options: MeasureOptions): Promise<Measurement>
   const hanging = await hold({ name: 'timeout', script: callHanging, limitMs: timeoutMs });
   facts.set('timeout', readTimeout(hanging.observation, timeoutMs));
   return { facts, more };
+}
+
+/** Checks that the host listed the tools before its first request: one that does not wait for a slow server shows none. */
+function isReady(observation: Observation): boolean {
+  const listed = listReceived(observation, 'tools/list').at(0);
+  const first = observation.exchanges.find(({ seen }) => seen !== null);
+  return listed !== undefined && first !== undefined && listed.time <= first.time;
 }
 
 /** The time from a call to its cancellation, or to the host's next request. */

@@ -51,7 +51,7 @@ describe('names', () => {
   const nameAll = (name: (tool: string) => string) =>
     readNames(
       see({ tools: ['say', oddName].map((tool) => createTool(name(tool))) }),
-      see({ tools: longNames.map((tool) => createTool(name(tool))) }),
+      see({ tools: ['say', ...longNames].map((tool) => createTool(name(tool))) }),
     );
 
   it('are kept whole', () => {
@@ -75,13 +75,17 @@ describe('names', () => {
     const list = (names: readonly string[]) =>
       say(`Deferred:\n${names.map((name) => `mcp__probe__${name}`).join('\n')}`);
     const short = longNames.filter(({ length }) => length <= 60);
-    const shown = readNames(see({ messages: list(['say', 'odd_a_b_c_d']) }), see({ messages: list(short) }));
+    const shown = readNames(
+      see({ messages: list(['say', 'odd_a_b_c_d']) }),
+      see({ messages: list(['say', ...short]) }),
+    );
     expect(shown).toMatchObject({ value: { kept: 'A-Za-z0-9_', limit: 72, long: 'tool-dropped' } });
   });
 
   it('are not measured without a tool of the server', () => {
     expect(readNames(createSeen(), createSeen())).toEqual(noRequest);
     expect(readNames(see({ tools: [createTool('shell')] }), createSeen())).toHaveProperty('missing');
+    expect(readNames(see({ tools: [createTool('probe__say')] }), see({}))).toHaveProperty('missing');
   });
 });
 

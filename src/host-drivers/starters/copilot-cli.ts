@@ -15,8 +15,14 @@ export const copilotCliStarter: HostStarter = {
     return {
       files: new Map([[config, JSON.stringify({ mcpServers })]]),
       args: [
-        ...['-p', prompt, '--output-format', 'json', '--additional-mcp-config', `@${config}`],
-        ...['--disable-builtin-mcps', '--no-auto-update'],
+        '-p',
+        prompt,
+        '--output-format',
+        'json',
+        '--additional-mcp-config',
+        `@${config}`,
+        '--disable-builtin-mcps',
+        '--no-auto-update',
         ...servers.map(({ name }) => `--allow-tool=${name}`),
       ],
       env: {
