@@ -4,15 +4,14 @@ import type { CaseReport, IterationFailure } from '../src/model/case-report.ts';
 import type { PageData, PageMark } from '../src/report/html/page-data.ts';
 import { describeCalls, describeCost, describeJudge, describeTokens } from '../src/report/document/models.ts';
 import { repeatLabel } from '../src/report/document/block.ts';
+import { listCallLines } from '../src/report/call-lines.ts';
+import { listDifferences } from '../src/report/differences.ts';
 import { createRepeats } from '../src/report/repeat.ts';
 import { createCommand } from './command.ts';
-import { compareCalls, type DiffLine, listCallLines } from './diff.ts';
-import { type Child, create, createButton, createDisclosure, quote, quoteProse, say } from './dom.ts';
+import { createDifference } from './difference.ts';
+import { type Child, create, createButton, createDisclosure, quote, quoteProse } from './dom.ts';
 import { createTimeline } from './timeline.ts';
 import { createTraceView } from './trace-view.ts';
-
-const signs: Record<DiffLine['side'], string> = { both: ' ', expected: '−', called: '+' };
-const spoken: Record<DiffLine['side'], string> = { both: '', expected: 'expected only: ', called: 'called only: ' };
 
 /** Shows the details of a case: its definition, its duration, its failures. */
 export function createCaseDetails(member: CaseReport, marks: readonly PageMark[], data: PageData): Child[] {
@@ -107,47 +106,30 @@ function createFailure(
     others.length === 0
       ? null
       : create('ul', { class: 'reason' }, ...others.map((text) => create('li', {}, quoteProse(text)))),
+    ...listDifferences(example).map(createDifference),
     createCalls(example),
     ...failures.flatMap(listTraces),
   );
 }
 
-/** Shows the calls of a failed iteration. Only prompts have expected calls; for a case of direct calls, the actual calls are listed. */
+/** Lists the calls of a failed iteration. Those of a prompt with expected calls are in a comparison. */
 function createCalls({ expectedToolCalls, actualToolCalls, result }: IterationFailure): HTMLElement | null {
-  // An iteration without a result may not have reached its calls.
-  const hasExpected = expectedToolCalls.length > 0 && result !== 'unscored';
-  if (!hasExpected && actualToolCalls.length === 0) return null;
-  const lines: DiffLine[] = hasExpected
-    ? compareCalls(expectedToolCalls, actualToolCalls)
-    : actualToolCalls.flatMap(listCallLines).map((text) => ({ side: 'both', text }));
-  const key = create(
-    'p',
-    { class: 'fine key', 'aria-hidden': 'true' },
-    create('span', { class: 'expected' }, '− expected'),
-    create('span', { class: 'called' }, '+ called'),
-  );
+  const isCompared = expectedToolCalls.length > 0 && result !== 'unscored';
+  if (actualToolCalls.length === 0) return isCompared ? create('p', { class: 'fine' }, 'No tool was called.') : null;
+  if (isCompared) return null;
   return create(
     'figure',
     { class: 'calls' },
-    create('figcaption', {}, hasExpected ? 'Expected and actual tool calls' : 'Tool calls', hasExpected ? key : null),
+    create('figcaption', {}, 'Tool calls'),
     create(
       'div',
       { class: 'scroll', tabindex: '0', role: 'group', 'aria-label': 'Tool calls, line by line' },
       create(
         'ol',
         { class: 'diff' },
-        ...lines.map(({ side, text }) =>
-          create(
-            'li',
-            { class: side },
-            create('span', { class: 'sign', 'aria-hidden': 'true' }, signs[side]),
-            spoken[side] === '' ? null : say(spoken[side]),
-            create('code', {}, quote(text)),
-          ),
-        ),
+        ...actualToolCalls.flatMap(listCallLines).map((text) => create('li', {}, create('code', {}, quote(text)))),
       ),
     ),
-    actualToolCalls.length === 0 ? create('p', { class: 'fine' }, 'No tool was called.') : null,
   );
 }
 

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { isRecord } from '../base/json.ts';
+import { isRecord, type JsonObject } from '../base/json.ts';
 import { formatCount } from '../base/text.ts';
 import { defineCheck } from './define-check.ts';
 import { type Evidence, listCalls } from './evidence.ts';
@@ -53,7 +53,15 @@ export const callChecks = [
       const latest = calls.findLast((call) => !fitting.includes(call));
       const actual =
         latest === undefined ? listCalled(evidence) : `the latest other call had ${printValue(latest.arguments)}`;
-      return fail(`expected a call of ${wanted}, found ${fitting.length}; ${actual}.`);
+      const how = args.argumentMatching ?? 'partial';
+      const given =
+        latest === undefined ? undefined : how === 'partial' ? pick(latest.arguments, args.args) : latest.arguments;
+      return fail(
+        `expected a call of ${wanted}, found ${fitting.length}; ${actual}.`,
+        given === undefined
+          ? undefined
+          : { kind: 'values', what: `the arguments of ${toolName}`, expected: args.args, actual: given, path: '' },
+      );
     },
     final: 'passed',
     trace: 'calls',
@@ -155,6 +163,11 @@ export const callChecks = [
     trace: 'calls',
   }),
 ];
+
+/** Keeps the members of a call that the expected arguments have, too. */
+function pick(actual: JsonObject, expected: JsonObject): JsonObject {
+  return Object.fromEntries(Object.entries(actual).filter(([key]) => Object.hasOwn(expected, key)));
+}
 
 function formatTimes(count: number): string {
   if (count === 0) return 'never called';

@@ -35,7 +35,13 @@ export function judgeEquals({ value, path = '', ...rules }: EqualityFields, resu
   // The text `5` parses as a number. If the expected value is the text "6", print the actual value as a text too.
   const isReadAsOther = part.value === null || typeof part.value === 'number' || typeof part.value === 'boolean';
   const actual = isText && isReadAsOther && result.structuredContent === undefined ? result.text : part.value;
-  return fail(`${subject} ${describeDifferences({ expected: value, actual }, path, rules)}.`);
+  return fail(`${subject} ${describeDifferences({ expected: value, actual }, path, rules)}.`, {
+    kind: 'values',
+    what: subject,
+    expected: value,
+    actual,
+    path,
+  });
 }
 
 /** Describes the differences of two documents, to complete a sentence whose subject is the actual document. */

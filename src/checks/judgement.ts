@@ -13,7 +13,15 @@ export interface Judgement {
    * make it pass.
    */
   failsClosed?: 'malformed' | 'unmeasured';
+  /** What a failed check compared. */
+  compared?: Compared;
 }
+
+/** What a check compared: two values, or the demands on a value. `path` is the JSON Pointer of the value. */
+export type Compared = { what: string; actual: unknown; path: string } & (
+  | { kind: 'values'; expected: unknown }
+  | { kind: 'demands'; demands: readonly string[] }
+);
 
 /** Makes a judgement of a measured fact. */
 export function decide(isMet: boolean, reason: string): Judgement {
@@ -24,8 +32,8 @@ export function pass(reason: string): Judgement {
   return { state: 'passed', reason };
 }
 
-export function fail(reason: string): Judgement {
-  return { state: 'failed', reason };
+export function fail(reason: string, compared?: Compared): Judgement {
+  return { state: 'failed', reason, ...(compared !== undefined && { compared }) };
 }
 
 /** Fails a malformed check, whatever the evidence. */

@@ -38,9 +38,17 @@ export function judgeSnapshot(
   }
   const kept = snapshots.update === null ? snapshots.read(file) : snapshots.update(file, text);
   if (kept === null) return refuse(`the snapshot ${file} does not exist. Run the command with --update-snapshots.`);
-  const difference = findDifference(kept, actual, { path, clean: (value) => exclude(value, ignore) });
+  const clean = (value: unknown) => exclude(value, ignore);
+  const difference = findDifference(kept, actual, { path, clean });
   if (difference === null) return pass(`${subject} is as in ${file}.`);
-  return fail(`${subject} ${difference} (${file}). ${snapshots.update === null ? remedy : earlierResult}`);
+  const parsed = typeof actual === 'string' ? undefined : tryParseJson(kept);
+  return fail(`${subject} ${difference} (${file}). ${snapshots.update === null ? remedy : earlierResult}`, {
+    kind: 'values',
+    what: `${subject}, compared with ${file}`,
+    expected: clean(parsed ?? kept.replace(/\r?\n$/, '')),
+    actual,
+    path,
+  });
 }
 
 const earlierResult = 'An earlier result of this run is the snapshot; exclude what varies with `ignore`.';

@@ -6,7 +6,16 @@ import { blockOf, judgeContent } from './content-blocks.ts';
 import { defineCheck, type ExpectedError, type TracedAnswer } from './define-check.ts';
 import { judgeEquals } from './equality.ts';
 import type { Evidence, ToolResult } from './evidence.ts';
-import { type CheckContext, decide, fail, type Judgement, leaveUnmeasured, pass, refuse } from './judgement.ts';
+import {
+  type CheckContext,
+  type Compared,
+  decide,
+  fail,
+  type Judgement,
+  leaveUnmeasured,
+  pass,
+  refuse,
+} from './judgement.ts';
 import type { CheckParts } from './parts.ts';
 import { joinWithin, maxListLength, printValue } from './reasons.ts';
 import {
@@ -295,9 +304,23 @@ function judgeAny(
   const latest = results.at(-1);
   if (latest === undefined) return fail(describeNoAnswer(toolName));
   const hasText = path === '' || readPart(latest, path).kind === 'found';
-  if (results.length === 1) return fail(`${describePart(latest, path)}${hasText ? ` and ${missing}` : ''}.`);
+  if (results.length === 1) {
+    const part = path === '' ? { kind: 'found', value: latest.text } : readPart(latest, path);
+    const compared =
+      part.kind === 'found' ? listDemand(nameSubject(latest, path), { missing, actual: part.value, path }) : undefined;
+    return fail(`${describePart(latest, path)}${hasText ? ` and ${missing}` : ''}.`, compared);
+  }
   const all = `none of ${results.length} results${toolName === undefined ? '' : ` of ${toolName}`}`;
   return fail(`${all} ${found}${path === '' ? '' : ` at ${path}`}; ${describePart(latest, path)}.`);
+}
+
+/** Shows a long result below the text that it lacks. A short one is in the reason. */
+function listDemand(
+  what: string,
+  { missing, actual, path }: { missing: string; actual: unknown; path: string },
+): Compared | undefined {
+  const isLong = typeof actual !== 'string' || actual.length > 120 || actual.includes('\n');
+  return isLong ? { kind: 'demands', what, demands: [missing], actual, path } : undefined;
 }
 
 function listTexts(result: ToolResult, path: string): string[] {
@@ -403,6 +426,13 @@ async function judgeSchema(
   if (fit.kind === 'valid') return pass(`${subject} fits the schema.`);
   return fail(
     `${subject} does not fit the schema: ${joinWithin(fit.mismatches, maxListLength)}. It is ${printPart(part.value, path)}.`,
+    {
+      kind: 'demands',
+      what: `${subject}, which does not fit the schema`,
+      demands: fit.mismatches,
+      actual: part.value,
+      path,
+    },
   );
 }
 

@@ -1,12 +1,17 @@
+import { compareDemands, compareValues, toDifference } from '../base/difference.ts';
 import type { Evidence } from '../checks/evidence.ts';
 import { judgeCheck } from '../checks/judge-check.ts';
-import type { CheckContext, Judgement } from '../checks/judgement.ts';
+import type { CheckContext, Compared, Judgement } from '../checks/judgement.ts';
 import { clipReason } from '../checks/reasons.ts';
+import type { Difference } from '../model/difference.ts';
 import { compileIgnore, ignoreInDocument } from '../models/recordings/ignore.ts';
 import { findSchemaProblems } from '../suite/schema-problems.ts';
 import type { JudgingContext } from './judging-context.ts';
 import { askModel } from './model-judge.ts';
 import { checkSchema, startSchemaTime } from './schema-check.ts';
+
+/** The number of comparisons that an iteration keeps. */
+const maxDifferences = 2;
 
 /**
  * Judges one assertion on the transcript so far; cuts the reason to the API's limit. Fails closed.
@@ -18,8 +23,29 @@ export async function judgeAssertion(
   evidence: Evidence,
   context?: JudgingContext,
 ): Promise<Pick<Judgement, 'state' | 'reason'>> {
-  const { state, reason } = await judgeCheck(assertion, evidence, createCheckContext(context));
-  return { state, reason: clipReason(reason) };
+  const { state, reason: whole, compared } = await judgeCheck(assertion, evidence, createCheckContext(context));
+  const reason = clipReason(whole);
+  if (state === 'failed' && compared !== undefined) context?.differences?.set(reason, compared);
+  return { state, reason };
+}
+
+/** Compares what failed checks compared. `reasons` are those of the iteration, because an assertion that failed may have held later. */
+export function listDifferences(
+  compared: ReadonlyMap<string, Compared>,
+  reasons: ReadonlyArray<string | null>,
+): Difference[] {
+  return [...new Set(reasons)]
+    .flatMap((reason) => compared.get(reason ?? '') ?? [])
+    .slice(0, maxDifferences)
+    .map((each) => {
+      const { what, actual, path } = each;
+      const lines =
+        each.kind === 'values'
+          ? compareValues(each.expected, actual, path)
+          : compareDemands(each.demands, actual, path);
+      return toDifference(what, lines);
+    })
+    .filter(({ lines }) => lines.length > 0);
 }
 
 /** Creates the services that checks use: schema validation, `ignore` rules, models, and the server. */

@@ -1,4 +1,4 @@
-import type { AppReader, Snapshots, ToolCatalog } from '../checks/judgement.ts';
+import type { AppReader, Compared, Snapshots, ToolCatalog } from '../checks/judgement.ts';
 import type { ElementCheck } from '../checks/elements.ts';
 import type { ModelAnswer, ModelCall, ModelName } from '../models/language-model.ts';
 import type { SchemaBudget } from './schema-check.ts';
@@ -43,4 +43,6 @@ export interface JudgingContext extends SchemaBudget {
   /** Null if no apps are shown. */
   widgets?: ShownWidgets | null;
   judgeLog?: JudgeLog;
+  /** Gets what failed checks compared, by their reasons. */
+  differences?: Map<string, Compared>;
 }

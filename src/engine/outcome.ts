@@ -1,6 +1,7 @@
 import { isRecord } from '../base/json.ts';
 import { type Check, isAdvisory, isJudge } from '../checks/assertion.ts';
 import { defaultMatchOptions, type TestCase, toPublicMatchOptions } from '../cases/case.ts';
+import type { Difference } from '../model/difference.ts';
 import type { UsedAnswer } from '../model/client-abilities.ts';
 import type { IterationJudge, StepResult, ToolCall } from '../model/run.ts';
 import type { Step } from '../cases/step.ts';
@@ -10,7 +11,7 @@ import type { ClientScript } from './client-script.ts';
 import type { ToolResult } from '../checks/evidence.ts';
 import type { JudgingContext } from './judging-context.ts';
 import { describeTurn, judgeTurns, listExpectedCalls } from './match.ts';
-import { judgeAssertion } from './judge-assertion.ts';
+import { judgeAssertion, listDifferences } from './judge-assertion.ts';
 import type { ProcessLoss } from './process-loss.ts';
 import { joinWithin, printValue } from '../checks/reasons.ts';
 import type { Transcript } from './transcript.ts';
@@ -55,6 +56,8 @@ export interface CaseOutcome {
   usedAnswers: readonly UsedAnswer[];
   /** Why no other iteration of the run can have a result; null if one can. */
   runStop: string | null;
+  /** What its failed checks compared. */
+  differences?: readonly Difference[];
 }
 
 /** Lists the results of all steps in the order in which they ran. */
@@ -167,6 +170,10 @@ export function buildOutcome(
     judges: transcript.judges,
     usedAnswers: script?.used ?? [],
     runStop: transcript.runStop,
+    differences: listDifferences(transcript.compared, [
+      ...steps.filter(({ status }) => status === 'fail').map(({ reason }) => reason),
+      ...predicates.filter(({ state }) => state === 'failed').map(({ reason }) => reason),
+    ]),
   };
   const hasFailedStep = steps.some(({ status }) => status === 'fail');
   const lack = script?.lack ?? null;

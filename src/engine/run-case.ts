@@ -165,6 +165,7 @@ async function runInSession(
     waitForNotification: (isMet, maxWaitMs) =>
       transcript.notifications.waitUntil(isMet, { signal: limit.signal, maxWaitMs }),
     judgeLog: transcript.logJudges(null),
+    differences: transcript.compared,
   };
   const scope: StepScope = {
     connection,

@@ -11,6 +11,7 @@ import { formatModelName } from '../models/model-name.ts';
 import { measureUsage } from '../models/usage.ts';
 import { type CallOutput, readResult } from './call-output.ts';
 import type { Evidence, Reply, ToolResult } from '../checks/evidence.ts';
+import type { Compared } from '../checks/judgement.ts';
 import type { JudgeLog } from './judging-context.ts';
 import { NotificationLog } from './notification-log.ts';
 import type { Turn } from './match.ts';
@@ -35,6 +36,8 @@ export class Transcript implements Evidence {
   readonly toolResults: ToolResult[] = [];
   readonly replies: Reply[] = [];
   readonly notifications: NotificationLog;
+  /** What failed checks compared, by their reasons. */
+  readonly compared = new Map<string, Compared>();
   widgets: WidgetObservation[] | null = null;
   refusal: string | null = null;
   /** By ability; has a key for each ability that the case offers. */

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { judgeSpendingSchema } from './cost.ts';
+import { differenceSchema } from './difference.ts';
 import { dispositions } from './disposition.ts';
 import { hostIdentitySchema } from './host-identity.ts';
 import { probationSchema } from './policy.ts';
@@ -30,6 +31,10 @@ const failureSchema = z.object({
   durationMs: milliseconds.nullable(),
   expectedToolCalls: z.array(toolCallSchema),
   actualToolCalls: z.array(toolCallSchema),
+  differences: z
+    .array(differenceSchema)
+    .exactOptional()
+    .describe('What failed assertions compared; absent where nothing is known.'),
 });
 
 /** The details kept of an iteration that did not pass. There is at least one reason. */

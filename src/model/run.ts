@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import type { Difference } from './difference.ts';
 import type { JudgeUsage, ModelUsage } from './usage.ts';
 
 /** The statuses of a run that has ended. Other statuses are `pending`, `running` and any that a service adds. */
@@ -54,6 +55,8 @@ export interface Iteration {
   judges: IterationJudge[];
   actualToolCalls: ToolCall[];
   expectedToolCalls: ToolCall[];
+  /** What its failed checks compared; absent if nothing is known. */
+  differences?: readonly Difference[];
 }
 
 export const toolCallSchema = z.object({ toolName: z.string(), arguments: z.record(z.string(), z.unknown()) });

@@ -1,6 +1,8 @@
 import { clipLines, readFirstLine } from '../base/text.ts';
 import type { CaseReport, IterationFailure } from '../model/case-report.ts';
+import type { Difference } from '../model/difference.ts';
 import { lastLinesHeading } from '../model/process-end.ts';
+import { listDifferences, signs, signsLabel } from './differences.ts';
 import { truncateText } from './truncate.ts';
 import { describeToolCall } from './wording.ts';
 
@@ -8,8 +10,10 @@ import { describeToolCall } from './wording.ts';
 export interface FailureGroup {
   /** `Iteration 2, step 3 (assert)`, or `Iterations 1, 2, 4`. */
   heading: string;
-  /** The failure, then the expected and the actual calls; lines of foreign text, not escaped. */
+  /** The failure, then the calls of a case without expected calls; lines of foreign text, not escaped. */
   lines: string[];
+  /** What differs, as foreign text. */
+  differences: Difference[];
 }
 
 const maxReasons = 5;
@@ -42,15 +46,23 @@ export function groupFailures(
     const [example] = members;
     if (example === undefined) return [];
     const reasons = listReasons(example, { printed, place });
-    return [{ heading: describeMembers(members, example), lines: [...reasons, ...listToolCalls(example)] }];
+    const lines = [...reasons, ...listToolCalls(example)];
+    return [{ heading: describeMembers(members, example), lines, differences: listDifferences(example) }];
   });
 }
 
 /** Describes the kept failures of a case as text, each below its heading. */
 export function describeFailures(testCase: Pick<CaseReport, 'failures' | 'title'>): string {
   return groupFailures(testCase)
-    .flatMap(({ heading, lines }) => [heading, ...lines.map((line) => `  ${line}`)])
+    .flatMap(({ heading, lines, differences }) => [
+      heading,
+      ...[...lines, ...differences.flatMap(describeDifference)].map((line) => `  ${line}`),
+    ])
     .join('\n');
+}
+
+function describeDifference({ what, lines }: Difference): string[] {
+  return [`${what} (${signsLabel}):`, ...lines.map(({ side, text }) => `${signs[side]} ${text}`)];
 }
 
 /** Counts the failed iterations of the case without kept evidence. */
@@ -96,14 +108,15 @@ function printOnce(
   return lines;
 }
 
-/** Lists the expected calls of a prompt and the actual ones; a case of tool-call steps has no expected calls. */
-function listToolCalls({ expectedToolCalls, actualToolCalls, result }: IterationFailure): string[] {
-  const list = (label: string, calls: IterationFailure['actualToolCalls']) => [
-    ...calls.slice(0, maxToolCalls).map((call) => `${label}${truncateText(describeToolCall(call), maxToolCallLength)}`),
-    ...(calls.length > maxToolCalls ? [`${label}and ${calls.length - maxToolCalls} more`] : []),
+/** Lists the actual calls. Those of a prompt with expected calls are in a comparison, unless they are as expected. */
+function listToolCalls(failure: IterationFailure): string[] {
+  const { expectedToolCalls: expected, actualToolCalls: calls, result } = failure;
+  if (calls.length === 0) return expected.length > 0 && result !== 'unscored' ? ['called    nothing'] : [];
+  if (expected.length > 0 && result !== 'unscored') return [];
+  return [
+    ...calls
+      .slice(0, maxToolCalls)
+      .map((call) => `called    ${truncateText(describeToolCall(call), maxToolCallLength)}`),
+    ...(calls.length > maxToolCalls ? [`called    and ${calls.length - maxToolCalls} more`] : []),
   ];
-  const called = list('called    ', actualToolCalls);
-  // An iteration without a result may have stopped before some calls.
-  if (expectedToolCalls.length === 0 || result === 'unscored') return called;
-  return [...list('expected  ', expectedToolCalls), ...(called.length === 0 ? ['called    nothing'] : called)];
 }

@@ -10,8 +10,17 @@ import {
   repeatLabel,
 } from './document/block.ts';
 import { type Renderers, renderBlocks, type Span } from './document/block.ts';
+import type { Difference } from '../model/difference.ts';
 import { type Detail, readSpan } from './document/fit.ts';
-import { escapeTableCell, renderCodeSpan, renderLink, renderLocation, renderProse } from './escape/markdown.ts';
+import {
+  escapeTableCell,
+  renderCodeBlock,
+  renderCodeSpan,
+  renderLink,
+  renderLocation,
+  renderProse,
+} from './escape/markdown.ts';
+import { findPointer, signs, signsLabel } from './differences.ts';
 import { groupFailures, keyOutput, type PrintedOutput } from './failures.ts';
 
 export interface MarkdownOptions {
@@ -141,10 +150,23 @@ function renderCase(item: CaseItem, page: Page): string[] {
     ...groupFailures(item, page.printed).flatMap((group) => [
       `${renderProse(group.heading)}:`,
       renderCodeLines(group.lines),
+      ...group.differences.flatMap(renderDifference),
     ]),
     ...(omitted > 0 ? [`and ${formatCount(omitted, 'more failed iteration')}.`] : []),
     ...(repeat === null ? [] : [`${repeatLabel}: ${renderCodeSpan(repeat)}`]),
   ];
+}
+
+/** Renders a comparison as a block that GitHub colours. */
+function renderDifference({ what, lines }: Difference): string[] {
+  const rows = lines.flatMap((line, index) => {
+    const pointer = findPointer(lines, index);
+    return [
+      ...(pointer === null ? [] : [`@@ ${pointer} @@`]),
+      line.side === 'folded' ? `@@ ${line.text} @@` : `${signs[line.side]} ${line.text}`,
+    ];
+  });
+  return [`${renderProse(what)} (${signsLabel}):`, renderCodeBlock(rows, 'diff')];
 }
 
 /** Renders lines as code spans, which wrap; a fenced block would need sideways scrolling on a phone. */

@@ -1,5 +1,6 @@
 import { styleText } from 'node:util';
 import { formatCount } from '../base/text.ts';
+import type { Difference } from '../model/difference.ts';
 import type { Report } from '../model/report.ts';
 import {
   asName,
@@ -14,6 +15,7 @@ import { type Renderers, renderBlocks, type Span } from './document/block.ts';
 import { renderDocument } from './document/document.ts';
 import { type Detail, readSpan, screen, trim } from './document/fit.ts';
 import { escapeTerminalText } from './escape/log.ts';
+import { findPointer, signs, signsLabel, splitMarked } from './differences.ts';
 import { groupFailures, keyOutput, type PrintedOutput } from './failures.ts';
 
 export interface TerminalOptions {
@@ -25,6 +27,7 @@ export interface TerminalOptions {
 interface Page {
   detail: Detail;
   columns: number;
+  hasColor: boolean;
   paint: (format: Parameters<typeof styleText>[0], text: string) => string;
   /** The output of servers that is above already. */
   printed: PrintedOutput;
@@ -51,6 +54,7 @@ export function renderTerminalBlocks(
   const page: Page = {
     detail,
     columns: Math.max(40, columns),
+    hasColor: color,
     paint: (format, text) => (color ? styleText(format, text, { validateStream: false }) : text),
     printed: new Map(),
   };
@@ -96,9 +100,10 @@ const renderers: Renderers<Page> = {
 function renderCase(item: CaseItem, page: Page): string[] {
   return [
     renderCaseLine(item, page),
-    ...groupFailures(item, page.printed).flatMap(({ heading, lines }) => [
+    ...groupFailures(item, page.printed).flatMap(({ heading, lines, differences }) => [
       `      ${page.paint('dim', escapeTerminalText(heading))}`,
       ...lines.flatMap((line) => wrapText(line, page, 8)),
+      ...differences.flatMap((difference) => renderDifference(difference, page)),
     ]),
     ...(item.omitted > 0 ? [`      and ${formatCount(item.omitted, 'more failed iteration')}`] : []),
     // Never wrapped: a person copies it as one line.
@@ -107,6 +112,48 @@ function renderCase(item: CaseItem, page: Page): string[] {
       : [`      ${page.paint('dim', `${repeatLabel}:`)} ${escapeTerminalText(item.repeat)}`]),
   ];
 }
+
+const sideColors = { both: 'dim', folded: 'dim', expected: 'red', actual: 'green' } as const;
+
+/** Renders a comparison. Colours inverted say which words differ; without colours, a line of carets does. */
+function renderDifference({ what, lines }: Difference, page: Page): string[] {
+  const indent = ' '.repeat(8);
+  return [
+    ...wrapText(`${what} (${signsLabel}):`, page, 8),
+    ...lines.flatMap((line, index) => {
+      const pointer = findPointer(lines, index);
+      const format = sideColors[line.side];
+      const whole = escapeTerminalText(line.text);
+      const cut = splitMarked(line).map(({ text, isMarked }) => ({ text: escapeTerminalText(text), isMarked }));
+      // Two harmless parts may be a command together.
+      const isSame = cut.map(({ text }) => text).join('') === whole;
+      const parts = isSame ? cut : [{ text: whole, isMarked: false }];
+      const painted = parts.map(({ text, isMarked }) => page.paint(isMarked ? [format, 'inverse'] : format, text));
+      const drawn = `${indent}${page.paint(format, `${signs[line.side]} `)}${painted.join('')}`.trimEnd();
+      return [
+        ...(pointer === null ? [] : [`${indent}${page.paint('dim', `@ ${escapeTerminalText(pointer)}`)}`]),
+        drawn,
+        ...(page.hasColor ? [] : drawCarets(parts, indent.length + 2, page)),
+      ];
+    }),
+  ];
+}
+
+/** Underlines the marked parts of a long line that fits the width. Short lines need none. */
+function drawCarets(
+  parts: ReadonlyArray<{ text: string; isMarked: boolean }>,
+  indent: number,
+  { columns }: Page,
+): string[] {
+  const length = parts.reduce((sum, { text }) => sum + text.length, 0);
+  const isPartly = parts.some(({ isMarked }) => isMarked) && parts.some(({ isMarked }) => !isMarked);
+  if (!isPartly || length < shortestUnderlined || indent + length > columns) return [];
+  return [
+    `${' '.repeat(indent)}${parts.map(({ text, isMarked }) => (isMarked ? '^' : ' ').repeat(text.length)).join('')}`.trimEnd(),
+  ];
+}
+
+const shortestUnderlined = 30;
 
 function renderCaseLine({ mark, isPassed, title, counts, flags, duration, place }: CaseItem, page: Page): string {
   const last = isPassed ? duration : place === null ? null : drawLine([place], page);

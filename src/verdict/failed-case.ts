@@ -26,6 +26,7 @@ export function describeFailure(iteration: Iteration, { steps, overruling }: Fai
     durationMs: iteration.durationMs,
     expectedToolCalls: iteration.expectedToolCalls,
     actualToolCalls: iteration.actualToolCalls,
+    ...(iteration.differences !== undefined && { differences: [...iteration.differences] }),
   };
 }
 

@@ -96,6 +96,7 @@ export const packageRooms: ReadonlyMap<string, readonly string[] | null> = new M
   ['ajv', ['engine']],
   ['ajv-formats', ['engine']],
   ['commander', ['cli', 'eval-service']],
+  ['diff', ['base']],
   ['hono', ['eval-service']],
   ['leven', ['suite', 'gate', 'cli']],
   ['p-map', ['runner', 'explore', 'eval-service']],

@@ -150,5 +150,6 @@ function describeIteration({ planned, status, startedAtMs, outcome }: KeptIterat
     judges,
     actualToolCalls: outcome.actualToolCalls ?? [],
     expectedToolCalls: outcome.expectedToolCalls ?? [],
+    ...((outcome.differences ?? []).length > 0 && { differences: outcome.differences ?? [] }),
   };
 }

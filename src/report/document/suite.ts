@@ -1,9 +1,10 @@
 import { readFirstLine } from '../../base/text.ts';
 import { formatDuration } from '../../base/time.ts';
 import { formatPassRate } from '../../model/rate.ts';
-import type { CaseReport } from '../../model/case-report.ts';
+import type { CaseReport, IterationFailure } from '../../model/case-report.ts';
 import type { Report, RequirementReport, SuiteReport } from '../../model/report.ts';
 import type { VerdictOutcome } from '../../model/verdict.ts';
+import { listDifferences, signs } from '../differences.ts';
 import { countOmittedFailures } from '../failures.ts';
 import type { MarkIterations } from '../iteration-marks.ts';
 import type { DescribeRepeat } from '../repeat.ts';
@@ -112,8 +113,18 @@ function describeBriefly({ mark, title, flags, counts, place, failures, repeat }
   return [
     [...name, `: ${counts}`, ...(place === null ? [] : [' · ', place])],
     ...(reason === undefined ? [] : [[asCode(readFirstLine(reason))]]),
+    ...describeDifference(failures[0]),
     ...(repeat === null ? [] : [[`${repeatLabel}: `, asCommand(repeat)]]),
   ];
+}
+
+const maxBriefLines = 6;
+
+/** Shows the first lines that differ. */
+function describeDifference(failure: IterationFailure | undefined): Line[] {
+  const [difference] = failure === undefined ? [] : listDifferences(failure);
+  const lines = (difference?.lines ?? []).filter(({ side }) => side === 'expected' || side === 'actual');
+  return lines.slice(0, maxBriefLines).map(({ side, text }) => [asCode(`${signs[side]} ${text.trim()}`)]);
 }
 
 /** Composes the repeat rates of the cases that passed sometimes: for the others, every rate is 100% or 0%. */

@@ -1,4 +1,4 @@
-import { flattenText } from './plain.ts';
+import { flattenText, stripControls } from './plain.ts';
 import { truncateText } from '../truncate.ts';
 
 /**
@@ -45,6 +45,14 @@ export function renderCodeSpan(text: string): string {
   const delimiter = '`'.repeat(measureLongestRun(content) + 1);
   const isPadded = /^`|`$/.test(content) || (/^ .* $/s.test(content) && /[^ ]/.test(content));
   return isPadded ? `${delimiter} ${content} ${delimiter}` : `${delimiter}${content}${delimiter}`;
+}
+
+/** Renders lines as a code block of a language. Its fence is longer than any run of backticks in it, so that nothing ends it (CommonMark §4.5). */
+export function renderCodeBlock(lines: readonly string[], language: string): string {
+  const flat = lines.map((line) => stripControls(line).replaceAll(/[\n\u2028\u2029]+/g, ' '));
+  const longest = flat.reduce((most, line) => Math.max(most, measureLongestRun(line)), 2);
+  const fence = '`'.repeat(longest + 1);
+  return [`${fence}${language}`, ...flat, fence].join('\n');
 }
 
 /**

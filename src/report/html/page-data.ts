@@ -84,7 +84,9 @@ function buildPageData(
     ...testCase,
     failures: testCase.failures
       .slice(0, detail.maxFailures)
-      .map((failure) => (detail.hasToolCalls ? failure : { ...failure, expectedToolCalls: [], actualToolCalls: [] })),
+      .map((failure) =>
+        detail.hasToolCalls ? failure : { ...failure, expectedToolCalls: [], actualToolCalls: [], differences: [] },
+      ),
   }));
   const { comparison, baseComparison } = report;
   const marks = groupMarks(detail.hasMarks ? evidence : null);

@@ -47,7 +47,7 @@ describe.skipIf(missingBrowser !== null)('the page in a browser', () => {
       'Refuses an unknown city',
     ]);
     expect(await open.page.locator('.case .panel:visible').count()).toBe(1);
-    expect(await open.page.locator('.diff').first().innerText()).toContain('unit: "celsius"');
+    expect(await open.page.locator('.difference').first().innerText()).toContain('unit: "celsius"');
     expect(open.complaints).toEqual([]);
   });
 

@@ -1,9 +1,8 @@
-import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { compareCalls, compareLines, listCallLines } from '../../page/diff.ts';
+import { compareCalls, listCallLines } from '../../src/report/call-lines.ts';
 
-const show = (lines: ReturnType<typeof compareLines>) =>
-  lines.map(({ side, text }) => `${{ both: ' ', expected: '-', called: '+' }[side]} ${text}`);
+const show = (lines: ReturnType<typeof compareCalls>) =>
+  lines.map(({ side, text }) => `${{ both: ' ', expected: '-', actual: '+', folded: '…' }[side]} ${text}`);
 
 describe('compareCalls', () => {
   it('shows which argument differs, whatever their order', () => {
@@ -16,9 +15,7 @@ describe('compareCalls', () => {
       { toolName: 'forecast', arguments: { unit: 'C', city: 'Paris' } },
     ];
     expect(show(compareCalls(expected, called))).toEqual([
-      '  find',
-      '    country: "FR"',
-      '    name: "Paris"',
+      '… 3 lines alike',
       '  forecast',
       '    city: "Paris"',
       '-   unit: "celsius"',
@@ -56,33 +53,3 @@ describe('listCallLines', () => {
     expect(listCallLines({ toolName: 'a', arguments: { value } })).toHaveLength(2);
   });
 });
-
-describe('compareLines', () => {
-  const lines = fc.array(fc.constantFrom('a', 'b', 'c', 'd'), { maxLength: 12 });
-
-  it('contains both sides whole and in order, and as few lines as possible', () => {
-    fc.assert(
-      fc.property(lines, lines, (expected, called) => {
-        const diff = compareLines(expected, called);
-        const read = (other: string) => diff.filter(({ side }) => side !== other).map(({ text }) => text);
-        expect(read('called')).toEqual(expected);
-        expect(read('expected')).toEqual(called);
-        expect(diff.filter(({ side }) => side === 'both')).toHaveLength(measureCommon(expected, called));
-      }),
-      { numRuns: 2000 },
-    );
-  });
-
-  it('shows one list after the other where comparing them would take too long', () => {
-    const many = Array.from({ length: 1001 }, () => 'a');
-    expect(compareLines(many, ['a']).map(({ side }) => side)).toEqual([...many.map(() => 'expected'), 'called']);
-  });
-});
-
-/** The length of the longest common subsequence, by trying everything. */
-function measureCommon([a, ...as]: string[], b: string[]): number {
-  if (a === undefined) return 0;
-  const place = b.indexOf(a);
-  const without = measureCommon(as, b);
-  return place === -1 ? without : Math.max(without, 1 + measureCommon(as, b.slice(place + 1)));
-}
