@@ -125,7 +125,7 @@ function readCoverage(output: string): Measured['coverage'] {
   };
 }
 
-/** Reads the processor time of this process and of its ended children, with theirs, in seconds; 0 where the system does not show it. */
+/** Reads the processor time of this process and of all processes that it started and that have ended, in seconds; 0 where the system does not show it. */
 async function readUsage(): Promise<number> {
   const text = await readFile('/proc/self/stat', 'utf8').catch(() => '');
   const fields = text.slice(text.lastIndexOf(')') + 2).split(' ');

@@ -122,7 +122,7 @@ export const hostProfileSchema = z.strictObject({
   results: z.strictObject({
     /** The part that the model sees of a result with structured content and text. */
     structured: fact(z.enum(['structured', 'text', 'both'])).exactOptional(),
-    /** What becomes of an image next to structured content in a host that does not show the texts. Default: it is lost, too. */
+    /** Whether a host that does not show the texts next to structured content shows images there; by default it does not. */
     structuredImage: fact(z.enum(['shown', 'lost'])).exactOptional(),
     /** What the model sees of structured content without other content. */
     structuredAlone: fact(z.enum(['json', 'nothing', 'placeholder'])).exactOptional(),

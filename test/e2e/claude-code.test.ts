@@ -19,7 +19,7 @@ function findVersion(): string | null {
 const version = findVersion();
 if (version === null) console.log('Claude Code is not installed, so its program is not driven here.');
 
-/** Searches the tool unless the host shows it at once, calls it, and says what it was told. */
+/** Searches the tool unless the host shows it at once, calls it, and repeats its result. */
 function answer({ turn, body }: ProviderRequest) {
   const isShown = JSON.stringify(body['tools']).includes('mcp__server__echo');
   if (!isShown) return { toolCalls: [{ name: 'ToolSearch', arguments: { query: 'select:mcp__server__echo' } }] };

@@ -8,7 +8,7 @@ import { createPlaceMask } from '../../src/host-drivers/place-mask.ts';
 import { openProviderProxy } from '../../src/host-drivers/provider-proxy.ts';
 import { listenOnLoopback } from '../../src/server/proxy-listener.ts';
 
-it('answers a host with the token of the run, wherever its provider expects a key, and nobody else', async () => {
+it('answers a host with the token of the run, wherever its provider expects a key, and no other caller', async () => {
   const seen: unknown[] = [];
   await using proxy = openProviderProxy(await listenOnLoopback(), {
     token: 'the-token',
