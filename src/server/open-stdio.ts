@@ -269,12 +269,14 @@ async function probeCommand(
   }
 }
 
-/** Adapts the child for the handshake: one request at a time, each with its method as the id. */
+/** Adapts the child for the handshake: one request at a time, with numbers as ids, because some servers take no text. */
 function createPeer(child: ProcessChild): StdioPeer {
+  let lastId = 0;
   return {
     request: (method, params) =>
       new Promise((resolve) => {
-        const request = createRequest(method, method, params);
+        lastId += 1;
+        const request = createRequest(lastId, method, params);
         child.setListener({
           onMessage: (message) => {
             if (message.kind !== 'response' || message.id !== request.id) return undefined;

@@ -41,6 +41,18 @@ describe('openServer', () => {
     });
   });
 
+  it('starts a server that takes only numbers as ids', async () => {
+    const script = `
+      require("node:readline").createInterface({ input: process.stdin }).on("line", (line) => {
+        const { id, method } = JSON.parse(line);
+        if (method !== "initialize" || typeof id !== "number") return;
+        const result = { protocolVersion: "2025-11-25", capabilities: {}, serverInfo: { name: "numbers", version: "1" } };
+        console.log(JSON.stringify({ jsonrpc: "2.0", id, result }));
+      });`;
+    await using server = await openTestServer({ command: `${process.execPath} -e '${script}'` });
+    expect(server.report.name).toBe('numbers');
+  });
+
   it.each([
     ['server-everything', everythingServerPath, 'mcp-servers/everything'],
     ['server-memory', memoryServerPath, 'memory-server'],
