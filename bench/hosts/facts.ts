@@ -23,7 +23,7 @@ export type Facts = Map<string, Measured>;
 const missing = (reason: string): Measured => ({ missing: reason });
 
 /** Counts the characters of a long text from its beginning that another text has; null if it has not even the first word. */
-export function countShown(long: string, text: string): number | null {
+function countShown(long: string, text: string): number | null {
   const start = text.indexOf(long.slice(0, 10));
   if (start === -1) return null;
   let length = 0;

@@ -38,7 +38,7 @@ export const boundedSchema = {
 
 /** The smallest image, and a sound of no length. */
 export const image = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR4nGP4z8DwHwAFAAH/iZk9HQAAAABJRU5ErkJggg==';
-export const sound = 'UklGRiQAAABXQVZFZm10IBAAAAABAAEAQB8AAEAfAAABAAgAZGF0YQAAAAA=';
+const sound = 'UklGRiQAAABXQVZFZm10IBAAAAABAAEAQB8AAEAfAAABAAgAZGF0YQAAAAA=';
 
 interface ProbeTool {
   name: string;
@@ -72,8 +72,6 @@ export const resultTools = {
   audio: { content: [{ type: 'audio', data: sound, mimeType: 'audio/wav' }] },
   for_user: { content: [{ ...text('mark-user'), annotations: { audience: ['user'] } }] },
 } satisfies Record<string, JsonObject>;
-
-export type ResultTool = keyof typeof resultTools;
 
 const plainTools: ProbeTool[] = [
   ...Object.keys(resultTools).map((name) => ({ name })),

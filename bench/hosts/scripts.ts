@@ -79,7 +79,7 @@ function createCall(request: SeenRequest, tool: string, args: JsonObject): Call 
 }
 
 /** Reads the result of a call: by its id, or the last one where the API has none. */
-export function readResult(request: SeenRequest, id: string): SeenResult | null {
+function readResult(request: SeenRequest, id: string): SeenResult | null {
   return (
     request.results.find((result) => result.id === id) ??
     request.results.findLast((result) => result.id === null) ??
@@ -133,7 +133,7 @@ export function* readFirst(seen: Seen): Script {
 }
 
 /** Arguments that break the schema of `bounded`. */
-export const brokenArguments = { count: 'many', code: 5 };
+const brokenArguments = { count: 'many', code: 5 };
 
 /** Calls each tool with a result of its own. */
 export function* callAll(seen: Seen): Script {
@@ -154,7 +154,7 @@ export function* callAll(seen: Seen): Script {
 }
 
 /** The sizes between the largest that is whole and the smallest that is cut differ by this at most. */
-export const sizeStep = 1000;
+const sizeStep = 1000;
 
 /** Finds the size from which results are cut, by halves. */
 export function* halveSizes(seen: Seen): Script {

@@ -1,23 +1,24 @@
 import { describe, expect, it } from 'vitest';
 import { runEmbeddedGate } from '../../support/gate/embedded-gate.ts';
+import type { GateInputs } from '../../support/gate/gate-inputs.ts';
 import { type Behaviour, startFlakyServer, writeCallingCases } from '../../support/servers/flaky-server.ts';
 import { createWorkspace } from '../../support/workspace.ts';
 
 const passes: readonly Behaviour[] = ['passes'];
 const fails: readonly Behaviour[] = ['fails'];
 
-async function runGate(names: Readonly<Record<string, readonly Behaviour[]>>, inputs: Record<string, unknown>) {
+async function runGate(names: Readonly<Record<string, readonly Behaviour[]>>, inputs: GateInputs) {
   await using server = await startFlakyServer(names);
   await using workspace = await createWorkspace({
     'a.evals.yaml': writeCallingCases(Object.keys(names), { head: 'concurrency: 1\n' }),
     'b.evals.yaml': writeCallingCases(['last'], { head: 'concurrency: 1\n' }).replace('Flaky', 'Later'),
   });
   const texts = { 'server-command': '', 'server-url': server.url, evals: 'a.evals.yaml\nb.evals.yaml' };
-  return await runEmbeddedGate(workspace, { ...texts, ...inputs } as Record<string, string>);
+  return await runEmbeddedGate(workspace, { ...texts, ...inputs });
 }
 
 const outcomes = ({ report }: Awaited<ReturnType<typeof runGate>>) =>
-  Object.fromEntries(report.cases.map(({ title, passed, failed }) => [title, `${passed} ${failed}`]));
+  report.cases.map(({ passed, failed }) => `${passed} ${failed}`);
 
 describe('a gate that stops at the first failure', () => {
   const scripts = { first: passes, bad: fails, next: passes, last: passes };
@@ -31,7 +32,7 @@ describe('a gate that stops at the first failure', () => {
       message: expect.stringContaining('(bail); the rest did not run.'),
     });
     expect(report.suites.map(({ verdict }) => verdict.outcome)).toEqual(['failed', 'inconclusive']);
-    expect(Object.values(outcomes(result)).toSorted()).toEqual(['0 0', '0 0', '0 0', '0 1', '1 0']);
+    expect(outcomes(result).toSorted()).toEqual(['0 0', '0 0', '0 0', '0 1', '1 0']);
     expect(report.cases.filter(({ total }) => total === 0).flatMap(({ failures }) => failures)).toEqual([]);
   });
 
