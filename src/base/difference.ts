@@ -234,12 +234,12 @@ function cutLine(line: DifferenceLine): DifferenceLine {
   };
 }
 
-/** Shows what a value has to be, each demand on a line, above the value. */
-export function compareDemands(demands: readonly string[], actual: unknown, path: string): DifferenceLine[] {
+/** Shows what a value has to be, each requirement on a line, above the value. */
+export function compareRequirements(requirements: readonly string[], actual: unknown, path: string): DifferenceLine[] {
   if (path.split('/').some(isSensitiveKey)) return [];
   const lines = typeof actual === 'string' ? listTextLines(actual) : listJsonLines(actual, path);
   return foldLines([
-    ...demands.map((text): DifferenceLine => ({ side: 'expected', text })),
+    ...requirements.map((text): DifferenceLine => ({ side: 'expected', text })),
     ...lines.map((line): DifferenceLine => ({ side: 'actual', ...line })),
   ]);
 }

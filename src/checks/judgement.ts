@@ -17,10 +17,10 @@ export interface Judgement {
   compared?: Compared;
 }
 
-/** What a check compared: two values, or the demands on a value. `path` is the JSON Pointer of the value. */
+/** What a check compared: two values, or the requirements on a value. `path` is the JSON Pointer of the value. */
 export type Compared = { what: string; actual: unknown; path: string } & (
   | { kind: 'values'; expected: unknown }
-  | { kind: 'demands'; demands: readonly string[] }
+  | { kind: 'requirements'; requirements: readonly string[] }
 );
 
 /** Makes a judgement of a measured fact. */

@@ -320,7 +320,7 @@ function listDemand(
   { missing, actual, path }: { missing: string; actual: unknown; path: string },
 ): Compared | undefined {
   const isLong = typeof actual !== 'string' || actual.length > 120 || actual.includes('\n');
-  return isLong ? { kind: 'demands', what, demands: [missing], actual, path } : undefined;
+  return isLong ? { kind: 'requirements', what, requirements: [missing], actual, path } : undefined;
 }
 
 function listTexts(result: ToolResult, path: string): string[] {
@@ -427,9 +427,9 @@ async function judgeSchema(
   return fail(
     `${subject} does not fit the schema: ${joinWithin(fit.mismatches, maxListLength)}. It is ${printPart(part.value, path)}.`,
     {
-      kind: 'demands',
+      kind: 'requirements',
       what: `${subject}, which does not fit the schema`,
-      demands: fit.mismatches,
+      requirements: fit.mismatches,
       actual: part.value,
       path,
     },

@@ -1,4 +1,4 @@
-import { compareDemands, compareValues, toDifference } from '../base/difference.ts';
+import { compareRequirements, compareValues, toDifference } from '../base/difference.ts';
 import type { Evidence } from '../checks/evidence.ts';
 import { judgeCheck } from '../checks/judge-check.ts';
 import type { CheckContext, Compared, Judgement } from '../checks/judgement.ts';
@@ -42,7 +42,7 @@ export function listDifferences(
       const lines =
         each.kind === 'values'
           ? compareValues(each.expected, actual, path)
-          : compareDemands(each.demands, actual, path);
+          : compareRequirements(each.requirements, actual, path);
       return toDifference(what, lines);
     })
     .filter(({ lines }) => lines.length > 0);

@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import {
-  compareDemands,
+  compareRequirements,
   compareLines,
   compareValues,
   type DifferenceLine,
@@ -66,7 +66,7 @@ describe('compareValues', () => {
     let deep: unknown = 1;
     for (let depth = 0; depth < 5000; depth += 1) deep = [deep];
     expect(listJsonLines(deep, '').length).toBeLessThan(200);
-    expect(compareDemands(['must be number'], 'x\n'.repeat(1000), '').length).toBeLessThan(50);
+    expect(compareRequirements(['must be number'], 'x\n'.repeat(1000), '').length).toBeLessThan(50);
   });
 });
 

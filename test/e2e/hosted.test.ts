@@ -138,6 +138,8 @@ function cleanSummary({ summary }: Job): string | undefined {
   return summary
     ?.replaceAll(/\d+(?:\.\d+)? m?s\b/g, 'TIME')
     .replaceAll(/^Ran .* at a time.*\n\n/gm, '')
+    .replaceAll(/ --service svc\b/g, '')
+    .replaceAll(/127\.0\.0\.1:\d+/g, 'HOST')
     .replaceAll(' at its start', '');
 }
 

@@ -79,6 +79,7 @@ describe('parseGateOptions', () => {
       runs: null,
       shard: null,
       merge: [],
+      bail: false,
       dryRun: false,
       serverCommand: 'node build/index.js',
       serverUrl: null,

@@ -83,6 +83,11 @@ export interface OptionDefinition<Schema extends z.ZodType = z.ZodType> {
   isFlagOnly?: true;
   /** True if evals files have a key of the same name. */
   isEvalsKey?: true;
+  /**
+   * True if it decides how a case runs: the command that runs a case again has it. Options that choose cases, judge or report are not
+   * repeated, and neither are secrets, which the variables of the options hold.
+   */
+  isRepeated?: true;
   /** The contradictions with other options. Those that do not fit are functions next to the options of the group. */
   rules?: readonly OptionRule[];
 }

@@ -22,6 +22,7 @@ export const evalServiceOptions = {
     text: 'Who executes the evals: `embedded`, which is the default, or the hosted `svc` or `mcpjam`. With `base-url` and `api-key` and without `upload`, the default is `svc`.',
     implied: implyService,
     commands: ['run', 'tunnel'],
+    isRepeated: true,
   }),
   upload: defineOption({
     schema: choice('upload', ['off', 'svc', 'mcpjam']),
@@ -74,6 +75,7 @@ export const evalServiceOptions = {
     hint: '<id or name>',
     text: 'The project of the hosted service, by id or exact name. The default is the only project that the key can see.',
     commands: serviceCommands,
+    isRepeated: true,
   }),
   environment: defineOption({
     schema: optionalText,
@@ -92,6 +94,7 @@ export const evalServiceOptions = {
         message: 'brings its own servers; leave out `server-command`, `server-url` and `mcp-config`',
       },
     ],
+    isRepeated: true,
   }),
   modelApiKeys: defineOption({
     schema: secrets('provider=key'),
@@ -101,11 +104,13 @@ export const evalServiceOptions = {
     schema: choice('recordings', ['auto', 'live', 'record', 'replay']),
     text: 'Where answers of models come from. `auto` replays recordings that fit and calls the model for the rest. `live` and `record` always call it. `replay` never does.',
     default: 'auto',
+    isRepeated: true,
   }),
   modelTimeout: defineOption({
     schema: duration,
     text: 'How long one call of a model may take with all its attempts, such as `2m`. Models that reason for long need more than the default.',
     default: '45s',
+    isRepeated: true,
   }),
   modelCallsPerSecond: defineOption({
     schema: positiveNumber,

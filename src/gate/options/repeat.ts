@@ -4,45 +4,13 @@ import { isLoopback } from '../../http/url.ts';
 import { listFlags } from './list.ts';
 
 /**
- * The options that decide how a case runs. Those that choose cases, judge or report are left out, and so are secrets, which the variables
- * of the options hold.
- */
-export const repeatedOptions: readonly string[] = [
-  'suite',
-  'runs',
-  'host',
-  'workspace',
-  'concurrency',
-  'server-command',
-  'server-url',
-  'mcp-config',
-  'server-oauth',
-  'oauth-token-origin',
-  'server-env',
-  'allow-env-hosts',
-  'server-cwd',
-  'server-ready-timeout',
-  'isolation',
-  'sandbox',
-  'sandbox-network',
-  'sandbox-write',
-  'protocol',
-  'service',
-  'project',
-  'environment',
-  'recordings',
-  'model-timeout',
-  'timeout',
-];
-
-/**
  * Writes the command that runs the evals of a gate again, as words of a POSIX shell without evals files and cases. Has no secret: of
  * `server-env` only the names, and a URL that may hold a key is the variable `SERVER_URL`. Null if a value does not fit on a line.
  */
 export function describeRepeat(texts: Readonly<Record<string, string | undefined>>): string | null {
-  const flags = listFlags('run').flatMap(({ name, isList, default: fallback }) => {
+  const flags = listFlags('run').flatMap(({ name, isRepeated, isList, default: fallback }) => {
     const text = (texts[name] ?? '').trim();
-    if (!repeatedOptions.includes(name) || text === '' || text === fallback) return [];
+    if (isRepeated !== true || text === '' || text === fallback) return [];
     const lines = isList === true ? text.split(/\r?\n/).map((line) => line.trim()) : [text];
     return lines.filter((line) => line !== '').map((line) => `--${name} ${writeValue(name, line)}`);
   });

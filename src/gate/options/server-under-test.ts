@@ -70,12 +70,14 @@ export const serverOptions = {
         message: 'no server to test; give `server-command` to start one, `server-url` to name one, or `mcp-config`',
       },
     ],
+    isRepeated: true,
   }),
   serverUrl: defineOption({
     schema: optionalText,
     hint: '<url>',
     text: 'The URL of the MCP endpoint (streamable HTTP or HTTP+SSE). Alone it names a running server. With `server-command`, it says where the started server listens.',
     commands: serverCommands,
+    isRepeated: true,
   }),
   mcpConfig: defineOption({
     schema: mcpConfig,
@@ -89,6 +91,7 @@ export const serverOptions = {
         message: 'says how the servers are started and reached; leave out {found}, or the file',
       },
     ],
+    isRepeated: true,
   }),
   serverHeaders: defineOption({
     schema: headers,
@@ -111,6 +114,7 @@ export const serverOptions = {
         message: 'is needed with `server-oauth-secret`',
       },
     ],
+    isRepeated: true,
   }),
   serverOauthSecret: defineOption({
     schema: optionalSecret,
@@ -141,6 +145,7 @@ export const serverOptions = {
         message: 'has no effect without `server-oauth`; set that, or remove it',
       },
     ],
+    isRepeated: true,
   }),
   serverEnv: defineOption({
     schema: environment,
@@ -148,6 +153,7 @@ export const serverOptions = {
     commands: serverCommands,
     // Of the gate, cases may use them, too.
     rules: [{ needs: ['server-command', 'mcp-config'], commands: ['doctor', 'tunnel'], ...withoutCommand }],
+    isRepeated: true,
   }),
   allowEnvHosts: defineOption({
     schema: words,
@@ -167,6 +173,7 @@ export const serverOptions = {
         message: 'has no effect without `server-env`; set that, or remove it',
       },
     ],
+    isRepeated: true,
   }),
   serverCwd: defineOption({
     schema: optionalText,
@@ -174,18 +181,21 @@ export const serverOptions = {
     text: 'The directory to start the server in, relative to the working directory, which is the default.',
     commands: serverCommands,
     rules: [{ needs: ['server-command', 'mcp-config'], ...withoutCommand }],
+    isRepeated: true,
   }),
   serverReadyTimeout: defineOption({
     schema: duration,
     text: 'How long the server may take to answer its first MCP request, such as `90s` or `2m`.',
     default: '60s',
     commands: serverCommands,
+    isRepeated: true,
   }),
   isolation: defineOption({
     schema: choice('isolation', ['iteration', 'run']),
     text: '`iteration` gives each iteration a fresh session, and `run` lets all of a run share one stdio process. Over stdio, a fresh session has a fresh process.',
     default: 'iteration',
     commands: ['run', 'tunnel'],
+    isRepeated: true,
   }),
   sandbox: defineOption({
     schema: choice('sandbox', ['auto', 'off', 'required']),
@@ -203,6 +213,7 @@ export const serverOptions = {
           'is `required`, and the gate cannot isolate a server that it does not start; give `server-command`, or leave it at `auto`',
       },
     ],
+    isRepeated: true,
   }),
   enableSandbox: defineOption({
     schema: flag,
@@ -238,6 +249,7 @@ export const serverOptions = {
         message: 'is `off`, which takes a sandbox; set `sandbox` to `auto` or `required`, or leave it `on`',
       },
     ],
+    isRepeated: true,
   }),
   sandboxWrite: defineOption({
     schema: lines,
@@ -251,6 +263,7 @@ export const serverOptions = {
       code: 'needs-sandbox',
       message: 'has no effect without `sandbox: required` or a `base` to compare with; set one, or remove it',
     })),
+    isRepeated: true,
   }),
   protocol: defineOption({
     schema: optionalProtocol,
@@ -259,6 +272,7 @@ export const serverOptions = {
     commands: ['run', 'surface'],
     isFlagOnly: true,
     isEvalsKey: true,
+    isRepeated: true,
   }),
   allowPullRequestTarget: defineOption({
     schema: flag,

@@ -83,5 +83,6 @@ export const verdictOptions = {
     schema: duration,
     text: 'How long the whole gate may take, such as `30m`. When it expires, the verdict is inconclusive.',
     default: '30m',
+    isRepeated: true,
   }),
 };

@@ -92,6 +92,7 @@ export const whatRunsOptions = {
         message: 'names a suite of a hosted service; say which with `service`, or give `evals`',
       },
     ],
+    isRepeated: true,
   }),
   suiteScope: defineOption({
     schema: choice('suite scope', ['branch', 'shared', 'run']),
@@ -124,6 +125,7 @@ export const whatRunsOptions = {
     hint: '<n>',
     text: 'How often every case runs, from 1 to 100, or a range such as `2..30`. The default comes from the evals files, and is 1 if they say nothing.',
     commands: ['run', 'plan-runs'],
+    isRepeated: true,
   }),
   host: defineOption({
     schema: optionalWords,
@@ -131,6 +133,7 @@ export const whatRunsOptions = {
     text: 'The host whose tools, instructions and results models see, such as `codex`. It replaces the one in evals files. With several, separated by commas, each case with a prompt runs with each.',
     commands: ['run', 'plan-runs'],
     rules: excludeServices('suite-and-host', 'shows models what it shows them'),
+    isRepeated: true,
   }),
   workspace: defineOption({
     schema: optionalText,
@@ -147,6 +150,7 @@ export const whatRunsOptions = {
       },
       ...excludeServices('suite-and-workspace', 'starts no process for an iteration'),
     ],
+    isRepeated: true,
   }),
   concurrency: defineOption({
     schema: optionalConcurrency,
@@ -162,6 +166,7 @@ export const whatRunsOptions = {
           'applies to the embedded service; the service {service} decides itself how many iterations run at the same time. Leave it out, or use `service: embedded`',
       },
     ],
+    isRepeated: true,
   }),
   shard: defineOption({
     schema: optionalShard,

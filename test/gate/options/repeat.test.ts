@@ -1,6 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { listFlags } from '../../../src/gate/options/list.ts';
-import { describeRepeat, repeatedOptions } from '../../../src/gate/options/repeat.ts';
+import { describeRepeat } from '../../../src/gate/options/repeat.ts';
+
+const repeated = listFlags('run').filter(({ isRepeated }) => isRepeated === true);
 
 describe('the command that repeats a gate', () => {
   it('has how the server starts and how the cases run, and neither their choice nor reports', () => {
@@ -30,7 +32,7 @@ describe('the command that repeats a gate', () => {
         kind === undefined || kind === 'value' ? secret : `N${kind}${secret}`,
       ]),
     );
-    for (const name of repeatedOptions.filter((option) => option !== 'server-env')) delete texts[name];
+    for (const { name } of repeated) if (name !== 'server-env') delete texts[name];
     const command = describeRepeat({
       ...texts,
       'server-env': `API_KEY=${secret}\nPLAIN`,
@@ -56,9 +58,8 @@ describe('the command that repeats a gate', () => {
     expect(describeRepeat({ 'server-command': 'node\na.js' })).toBeNull();
   });
 
-  it('names only options that exist, and no secret among them', () => {
-    const known = new Map(listFlags('run').map((option) => [option.name, option]));
-    expect(repeatedOptions.filter((name) => !known.has(name))).toEqual([]);
-    expect(repeatedOptions.filter((name) => known.get(name)?.isSecret === true)).toEqual([]);
+  it('repeats no secret', () => {
+    expect(repeated.map(({ name }) => name)).toContain('server-env');
+    expect(repeated.filter(({ isSecret }) => isSecret === true)).toEqual([]);
   });
 });
