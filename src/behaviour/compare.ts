@@ -6,7 +6,7 @@ import { type ExploreProgress, exploreServer } from '../explore/explore.ts';
 import { type Inventory, readInventory } from '../explore/inventory.ts';
 import { shareTime } from '../explore/time-shares.ts';
 import type { RequiredNames } from '../explore/draft/title.ts';
-import { writesByStatement } from '../explore/vocabulary/statements.ts';
+import { isHarmlessRequest } from '../explore/vocabulary/statements.ts';
 import { firstVariant, type WorldSource, type WorldVariant } from '../explore/world/world.ts';
 import { behaviourKinds, type MeasuredBehaviour, type MeasuredDifference } from '../model/behaviour.ts';
 import { type Bench, type ComparedRequest, createBench, settleBoth } from './bench.ts';
@@ -69,8 +69,7 @@ export async function compareBehaviour(options: CompareOptions): Promise<Compare
   onProgress('Comparing answers');
   const first: CompareContext = { roots, callMs, alone: new Map() };
   const ran = await runAll(sessions, { bench, context: first });
-  const isHarmless = (request: ExploredRequest) =>
-    request.kind !== 'tool' || (harmless.has(request.tool) && !writesByStatement(request.arguments));
+  const isHarmless = (request: ExploredRequest) => isHarmlessRequest(request, (tool) => harmless.has(tool));
   await runFurther(
     ran.filter((session) => session.requests.every(({ request }) => isHarmless(request))),
     bench,

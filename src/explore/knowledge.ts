@@ -4,7 +4,7 @@ import { type ExploredRequest, isAnswered, type ObservedStep, type SessionRun } 
 import type { Inventory, ListedTool } from './inventory.ts';
 import type { Parameter } from './schema/parameters.ts';
 import { learnFromArguments, learnFromResult, type LearnedValue } from './vocabulary/learned-values.ts';
-import { writesByStatement } from './vocabulary/statements.ts';
+import { isHarmlessRequest } from './vocabulary/statements.ts';
 import { listValues, rankFiles, type Vocabulary } from './vocabulary/vocabulary.ts';
 
 /** A call that was answered without an error, and the calls that it needs before it. */
@@ -51,9 +51,7 @@ export function createKnowledge(
     noteTarget: (tool, call) => void working.set(tool, call),
     noteRefusal: (tool, message) => void refusals.set(tool, message),
     learn: ({ steps }) => {
-      const areHarmless = steps.every(
-        ({ request }) => request.kind !== 'tool' || (isHarmless(request.tool) && !writesByStatement(request.arguments)),
-      );
+      const areHarmless = steps.every(({ request }) => isHarmlessRequest(request, isHarmless));
       if (!areHarmless || learned.length > maxLearned) return;
       // A reference leads nowhere in another session.
       appendAll(

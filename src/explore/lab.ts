@@ -13,7 +13,7 @@ import type { Inventory, ListedTool } from './inventory.ts';
 import { printMasked } from './stability/texts.ts';
 import type { TimeShares } from './time-shares.ts';
 import { readVerb } from './vocabulary/names.ts';
-import { writesByStatement } from './vocabulary/statements.ts';
+import { isHarmlessRequest } from './vocabulary/statements.ts';
 import type { Trace } from './world/history.ts';
 import type { Start, Worlds } from './world/worlds.ts';
 
@@ -141,10 +141,8 @@ export function judgeTrace(
   isHarmless: (tool: string) => boolean,
 ): Trace {
   const { files } = observation;
-  if (request.kind !== 'tool') return hasNoEffects(files) ? 'clean' : 'used';
-  const isQuiet = isHarmless(request.tool) && !writesByStatement(request.arguments);
-  if (hasNoEffects(files) && (isQuiet || !isAnswered(observation))) return 'clean';
-  return readVerb(request.tool) === 'remove' ? 'spoilt' : 'used';
+  if (hasNoEffects(files) && (isHarmlessRequest(request, isHarmless) || !isAnswered(observation))) return 'clean';
+  return request.kind === 'tool' && readVerb(request.tool) === 'remove' ? 'spoilt' : 'used';
 }
 
 /** Checks if the arguments of a request fit the input schema of its tool; null for a request without one, or with one that cannot be used. */

@@ -1,17 +1,13 @@
 import { timingSafeEqual } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { Server, Socket } from 'node:net';
+import type { Server } from 'node:net';
 import { describeError } from '../base/errors.ts';
 import { tryParseJson } from '../base/json.ts';
+import { type LoopbackService, serveConnections } from '../http/loopback-service.ts';
 import type { ProviderRequest, ProviderResponse } from './driver.ts';
 
 /** A host that sends more is out of order. */
 const maxBodyBytes = 64 * 1024 * 1024;
-
-export interface ProviderProxy extends AsyncDisposable {
-  /** Its origin, as the host gets it. */
-  readonly url: string;
-}
 
 /**
  * Serves a host as its provider on a socket that only the host reaches, where the machine can do that. It takes the token of the run and no
@@ -20,33 +16,14 @@ export interface ProviderProxy extends AsyncDisposable {
 export function openProviderProxy(
   listener: Server,
   { token, answer }: { token: string; answer: (request: ProviderRequest) => Promise<ProviderResponse> },
-): ProviderProxy {
-  const sockets = new Set<Socket>();
+): LoopbackService {
   const http = createServer({ keepAlive: true, requestTimeout: 0 }, (request, response) => {
     serve(request, { token, answer }).then(
       (answered) => send(response, answered),
       (error: unknown) => send(response, { status: 400, contentType: 'text/plain', body: describeError(error) }),
     );
   });
-  const accept = (socket: Socket) => {
-    sockets.add(socket);
-    socket.on('error', () => {});
-    socket.once('close', () => sockets.delete(socket));
-    http.emit('connection', socket);
-  };
-  listener.on('connection', accept);
-  const address = listener.address();
-  const port = typeof address === 'object' && address !== null ? address.port : 0;
-  return {
-    url: `http://127.0.0.1:${port}`,
-    [Symbol.asyncDispose]: async () => {
-      listener.off('connection', accept);
-      for (const socket of sockets) socket.destroy();
-      await new Promise<void>((resolve) => {
-        listener.close(() => resolve());
-      });
-    },
-  };
+  return serveConnections(listener, http);
 }
 
 async function serve(

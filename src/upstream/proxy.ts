@@ -1,16 +1,11 @@
-import { createServer, type IncomingMessage, type Server as HttpServer, type ServerResponse } from 'node:http';
-import { isIPv6, type Server, type Socket } from 'node:net';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { isIPv6, type Server } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { TLSSocket } from 'node:tls';
 import { describeError } from '../base/errors.ts';
+import { type LoopbackService, serveConnections } from '../http/loopback-service.ts';
 import type { Authority } from './certificate.ts';
 import { maxBodyBytes, refuseRequest, type UpstreamAnswer, type UpstreamSession } from './exchange.ts';
-
-/** A proxy for the processes of one server. Disposing it ends its connections. */
-interface UpstreamProxy extends AsyncDisposable {
-  /** The URL of the proxy, as clients of HTTP get it. */
-  readonly url: string;
-}
 
 /** The target of the requests on a connection, such as `https://api.example.com`. */
 type Origin = `${'http' | 'https'}://${string}`;
@@ -25,9 +20,8 @@ const tlsHandshake = 0x16;
 export function openProxy(
   listener: Server,
   { authority, session }: { authority: Authority; session: UpstreamSession },
-): UpstreamProxy {
+): LoopbackService {
   const origins = new WeakMap<Duplex, Origin>();
-  const sockets = new Set<Duplex>();
   const http = createServer({ keepAlive: true, requestTimeout: 0 }, (request, response) => {
     void serve(request, response, { session, origin: origins.get(request.socket) ?? null });
   });
@@ -68,30 +62,7 @@ export function openProxy(
     }
     socket.destroy();
   });
-  const accept = (socket: Socket) => {
-    sockets.add(socket);
-    socket.once('close', () => sockets.delete(socket));
-    http.emit('connection', socket);
-  };
-  listener.on('connection', accept);
-  const address = listener.address();
-  const port = typeof address === 'object' && address !== null ? address.port : 0;
-  return {
-    url: `http://127.0.0.1:${port}`,
-    [Symbol.asyncDispose]: async () => {
-      listener.off('connection', accept);
-      for (const socket of sockets) socket.destroy();
-      closeIdle(http);
-      await new Promise<void>((resolve) => {
-        listener.close(() => resolve());
-      });
-    },
-  };
-}
-
-function closeIdle(http: HttpServer): void {
-  http.closeAllConnections();
-  http.removeAllListeners();
+  return serveConnections(listener, http);
 }
 
 function openTls(

@@ -10,7 +10,7 @@ import { volatileMark } from '../stability/forms.ts';
 import { readOutcomeText } from '../stability/texts.ts';
 import { environmentCanary } from '../world/canary.ts';
 import { mapTexts } from '../../workspace/placeholders.ts';
-import { writesByStatement } from '../vocabulary/statements.ts';
+import { isHarmlessRequest } from '../vocabulary/statements.ts';
 import { isWriter } from './title.ts';
 
 /** Directories of a world that a run of evals does not have. */
@@ -53,8 +53,7 @@ function shortenChain(
   // References count steps.
   if (readers.size === 0 || JSON.stringify(steps.map(({ request }) => request)).includes('{{result.')) return steps;
   const mayChange = (request: ExploredRequest) =>
-    isWriter(request) &&
-    (!harmless.has(nameRequest(request)) || (request.kind === 'tool' && writesByStatement(request.arguments)));
+    isWriter(request) && !isHarmlessRequest(request, (tool) => harmless.has(tool));
   const meant = steps.filter(({ request }) => readers.has(nameRequest(request)) || mayChange(request));
   const last = meant.findLastIndex((step, index) => {
     const earlier = meant.slice(0, index).findLast(({ request }) => isJsonEqual(request, step.request));

@@ -1,4 +1,5 @@
 import { type JsonObject, listTexts } from '../../base/json.ts';
+import type { ExploredRequest } from '../exploration.ts';
 
 /** Statements of SQL that change a database, apart from those that only change its settings. */
 const writing =
@@ -9,6 +10,11 @@ const reading = /^\s*(?:select|with|show|pragma|explain|describe|values)\b/i;
 /** Checks if an argument is a statement that changes a database, whatever other calls of its tool do. */
 export function writesByStatement(args: JsonObject): boolean {
   return [...listTexts(args)].some(({ text }) => writing.test(text));
+}
+
+/** Checks if a request changes nothing: no tool is called, or one whose calls change nothing, with no statement that writes. */
+export function isHarmlessRequest(request: ExploredRequest, isHarmless: (tool: string) => boolean): boolean {
+  return request.kind !== 'tool' || (isHarmless(request.tool) && !writesByStatement(request.arguments));
 }
 
 /** Checks if a text begins as a statement of SQL. */
