@@ -67,7 +67,8 @@ describe('content', () => {
     ['copilot-cli', link, [], 1],
     ['claude-code', audio, [{ kind: 'file', about: 'audio' }], 0],
     ['codex', audio, [{ kind: 'note', about: 'audio' }], 1],
-    ['gemini-cli', audio, [], 1],
+    ['gemini-cli', audio, [{ kind: 'note', about: 'audio' }], 1],
+    ['opencode', audio, [], 1],
   ])('%s shows %o', (id, block, parts, lost) => {
     const shown = show(id, { content: [block] });
     expect(shown.parts).toEqual(parts);

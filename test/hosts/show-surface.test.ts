@@ -34,7 +34,7 @@ describe('the names of tools', () => {
   it.each([
     ['claude-code', 92, null],
     ['codex', 84, null],
-    ['gemini-cli', 64, 'cut'],
+    ['gemini-cli', 63, 'cut'],
     ['qwen-code', 63, 'cut'],
     ['copilot-cli', 64, 'cut'],
     ['generic', 64, 'cut'],

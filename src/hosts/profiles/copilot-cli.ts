@@ -2,12 +2,14 @@ import type { HostProfile } from '../profile.ts';
 
 const measured = { kind: 'measured', version: '1.0.102', date: '2026-11-24' } as const;
 
+const measuredAgain = { ...measured, date: '2026-11-26' } as const;
+
 export const copilotCli: HostProfile = {
   id: 'copilot-cli',
   title: 'Copilot CLI',
   names: {
-    value: { pattern: '{server}-{tool}', namespace: null, kept: null, limit: 64, long: 'cut-end' },
-    basis: measured,
+    value: { pattern: '{server}-{tool}', namespace: null, kept: 'A-Za-z0-9_-', limit: 64, long: 'cut-end' },
+    basis: measuredAgain,
   },
   tools: {
     deferral: { value: { kind: 'none' }, basis: measured },
@@ -50,9 +52,9 @@ export const copilotCli: HostProfile = {
     audio: { value: 'lost', basis: measured },
     forUser: { value: 'shown', basis: measured },
     long: {
-      value: { over: 200000, unit: 'characters', head: 500, tail: 0, rest: 'file', isError: false },
-      basis: measured,
-      note: 'Only 200,000 characters were measured, so that smaller results may be cut, too.',
+      value: { over: 21100, unit: 'characters', head: 500, tail: 0, rest: 'file', isError: false },
+      basis: measuredAgain,
+      note: 'A text of 20,320 characters was shown whole.',
     },
   },
 };

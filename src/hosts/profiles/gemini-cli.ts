@@ -2,12 +2,14 @@ import type { HostProfile } from '../profile.ts';
 
 const measured = { kind: 'measured', version: '0.61.0', date: '2026-11-24' } as const;
 
+const measuredAgain = { ...measured, date: '2026-11-26' } as const;
+
 export const geminiCli: HostProfile = {
   id: 'gemini-cli',
   title: 'Gemini CLI',
   names: {
-    value: { pattern: 'mcp_{server}_{tool}', namespace: null, kept: 'A-Za-z0-9_.-', limit: 64, long: 'cut-middle' },
-    basis: measured,
+    value: { pattern: 'mcp_{server}_{tool}', namespace: null, kept: 'A-Za-z0-9_.-', limit: 63, long: 'cut-middle' },
+    basis: measuredAgain,
     note: 'Which characters a cut keeps was not recorded, so that the shown name is an estimate.',
   },
   tools: {
@@ -26,14 +28,14 @@ export const geminiCli: HostProfile = {
     structured: { value: 'text', basis: measured },
     structuredAlone: { value: 'nothing', basis: measured },
     error: { value: 'marked', basis: measured },
-    image: { value: 'shown', basis: measured },
+    image: { value: 'message', basis: measuredAgain },
     resource: { value: 'text', basis: measured },
     link: { value: 'text', basis: measured },
-    audio: { value: 'lost', basis: measured },
+    audio: { value: 'note', basis: measuredAgain },
     forUser: { value: 'shown', basis: measured },
     long: {
-      value: { over: 40000, unit: 'characters', head: 8000, tail: 32000, rest: 'dropped', isError: false },
-      basis: measured,
+      value: { over: 40000, unit: 'characters', head: 8000, tail: 32000, rest: 'file', isError: false },
+      basis: measuredAgain,
     },
   },
 };

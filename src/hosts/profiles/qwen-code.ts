@@ -8,8 +8,8 @@ export const qwenCode: HostProfile = {
   id: 'qwen-code',
   title: 'Qwen Code',
   names: {
-    value: { pattern: 'mcp__{server}__{tool}', namespace: null, kept: null, limit: 63, long: 'hash' },
-    basis: measured,
+    value: { pattern: 'mcp__{server}__{tool}', namespace: null, kept: 'A-Za-z0-9_-', limit: 63, long: 'hash' },
+    basis: measuredAgain,
     note: 'The form of the hash was not recorded, so that the shown name is an estimate.',
   },
   tools: {
@@ -48,9 +48,9 @@ export const qwenCode: HostProfile = {
     audio: { value: 'note', basis: measured },
     forUser: { value: 'shown', basis: measured },
     long: {
-      value: { over: 200000, unit: 'characters', head: 2000, tail: 0, rest: 'file', isError: false },
-      basis: measured,
-      note: 'Only 200,000 characters were measured, so that smaller results may be cut, too.',
+      value: { over: 28130, unit: 'characters', head: 2000, tail: 0, rest: 'file', isError: false },
+      basis: measuredAgain,
+      note: 'A text of 27,350 characters was shown whole.',
     },
   },
 };
