@@ -117,9 +117,6 @@ export interface HostAdapter {
   id: string;
   /** The program, looked up in PATH. */
   program: string;
-  versionArgs: readonly string[];
-  /** Reads the version from what the program prints for `versionArgs`; null if there is none. */
-  readVersion(output: string): string | null;
   wire: Wire;
   /** True if the host can run without its own tools. */
   canDropBuiltIns: boolean;
@@ -133,4 +130,9 @@ export interface HostAdapter {
 }
 
 /** The part of an adapter that starts a host, which a benchmark needs, too. */
-export type HostStarter = Pick<HostAdapter, 'id' | 'program' | 'versionArgs' | 'readVersion' | 'start'>;
+export type HostStarter = Pick<HostAdapter, 'id' | 'program' | 'start'>;
+
+/** Reads the version from what a host prints for `--version`; null if there is none. All known hosts print it with words around it. */
+export function readVersion(output: string): string | null {
+  return /\d+\.\d+\.\d+(?:[\w+-]|\.\w)*/.exec(output)?.[0] ?? null;
+}

@@ -16,7 +16,13 @@ import { listenOnLoopback } from '../server/proxy-listener.ts';
 import { type OpenedSandbox, openSandbox } from '../server/sandbox/open-sandbox.ts';
 import { makeTemporaryRoot, removeTree } from '../server/temporary-root.ts';
 import { findAdapter } from './catalog.ts';
-import type { HostAdapter, HostOutput, ProviderRequest, ProviderResponse } from './driver.ts';
+import {
+  type HostAdapter,
+  type HostOutput,
+  type ProviderRequest,
+  type ProviderResponse,
+  readVersion,
+} from './driver.ts';
 import { type AnswerMcp, serveMcp } from './mcp-socket.ts';
 import { createPlaceMask } from './place-mask.ts';
 import { openProviderProxy } from './provider-proxy.ts';
@@ -170,14 +176,14 @@ async function askVersion(
   const root = makePlace();
   using limit = startTimeLimit(clock, { afterMs: 60_000, what: `The version of ${adapter.id}` });
   try {
-    const { stdout, failure } = await runProgram([file, ...adapter.versionArgs], {
+    const { stdout, failure } = await runProgram([file, '--version'], {
       cwd: join(root, 'work'),
       env: describeEnvironment(environment, root),
       clock,
       opened: null,
       signal: limit.signal,
     });
-    const version = adapter.readVersion(stdout);
+    const version = readVersion(stdout);
     return version ?? { problem: `The host ${adapter.id} names no version${failure === null ? '' : `: ${failure}`}.` };
   } finally {
     removeTree(root);

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { claudeCodeAdapter } from '../../src/host-drivers/adapters/claude-code.ts';
 import { findAdapter } from '../../src/host-drivers/catalog.ts';
-import type { ProviderRequest } from '../../src/host-drivers/driver.ts';
+import { type ProviderRequest, readVersion } from '../../src/host-drivers/driver.ts';
 import { drivenHosts } from '../../src/hosts/driven-hosts.ts';
 import { hostIds } from '../../src/model/host-ids.ts';
 import { buildMessage, streamMessage } from '../support/models/anthropic-wire.ts';
@@ -149,5 +149,14 @@ it('takes its own tools away only if that is asked for', () => {
   expect(JSON.parse(files.get('/h/mcp.json') ?? '')).toEqual({
     mcpServers: { notes: { type: 'stdio', command: 'node', args: ['stub.mjs', '/s'], env: {} } },
   });
-  expect(claudeCodeAdapter.readVersion('2.1.330 (Claude Code)\n')).toBe('2.1.330');
+});
+
+it.each([
+  ['2.1.330 (Claude Code)\n', '2.1.330'],
+  ['codex-cli 0.171.0\n', '0.171.0'],
+  ['GitHub Copilot CLI 1.0.102.\nRun it.', '1.0.102'],
+  ['0.62.0-preview.1\n', '0.62.0-preview.1'],
+  ['no version', null],
+])('reads the version from %j', (output, version) => {
+  expect(readVersion(output)).toBe(version);
 });

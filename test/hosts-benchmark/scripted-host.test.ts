@@ -17,8 +17,6 @@ const script = fileURLToPath(new URL('scripted-host.ts', import.meta.url));
 const createStarter = (kind: string): HostStarter => ({
   id: 'scripted',
   program: 'node',
-  versionArgs: ['--version'],
-  readVersion: () => null,
   start: ({ provider, servers }) => ({
     files: new Map(),
     args: [script, provider.url, kind, ...servers[0]!.command],

@@ -7,8 +7,6 @@ import { anthropicMessages } from '../wires/anthropic-messages.ts';
 export const claudeCodeAdapter: HostAdapter = {
   id: 'claude-code',
   program: 'claude',
-  versionArgs: ['--version'],
-  readVersion: (output) => /^\d+\.\d+\.\d+\S*/.exec(output.trim())?.[0] ?? null,
   wire: {
     ...anthropicMessages,
     // The host adds reminders to results, with a count of tokens that moves.

@@ -8,8 +8,6 @@ const print = (value: string | readonly string[]) => JSON.stringify(value);
 export const codexStarter: HostStarter = {
   id: 'codex',
   program: 'codex',
-  versionArgs: ['--version'],
-  readVersion: (output) => /\d+\.\d+\.\d+\S*/.exec(output)?.[0] ?? null,
   start: ({ home, servers, provider, model, prompt }) => {
     const lines = [
       `model = ${print(model)}`,

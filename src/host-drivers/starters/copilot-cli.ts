@@ -5,8 +5,6 @@ import type { HostStarter } from '../driver.ts';
 export const copilotCliStarter: HostStarter = {
   id: 'copilot-cli',
   program: 'copilot',
-  versionArgs: ['--version'],
-  readVersion: (output) => /\d+\.\d+\.\d+[\w-]*/.exec(output)?.[0] ?? null,
   start: ({ home, servers, provider, model, prompt }) => {
     const config = join(home, 'mcp.json');
     const mcpServers = Object.fromEntries(

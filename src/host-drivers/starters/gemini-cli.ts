@@ -5,8 +5,6 @@ import type { HostStarter } from '../driver.ts';
 export const geminiCliStarter: HostStarter = {
   id: 'gemini-cli',
   program: 'gemini',
-  versionArgs: ['--version'],
-  readVersion: (output) => /\d+\.\d+\.\d+\S*/.exec(output)?.[0] ?? null,
   start: ({ home, servers, provider, model, prompt }) => {
     const settings = {
       security: { auth: { selectedType: 'gemini-api-key' }, folderTrust: { enabled: false } },

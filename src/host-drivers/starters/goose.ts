@@ -5,8 +5,6 @@ import type { HostStarter } from '../driver.ts';
 export const gooseStarter: HostStarter = {
   id: 'goose',
   program: 'goose',
-  versionArgs: ['--version'],
-  readVersion: (output) => /\d+\.\d+\.\d+\S*/.exec(output)?.[0] ?? null,
   start: ({ home, servers, provider, model, prompt }) => {
     const extensions = Object.fromEntries(
       servers.map(({ name, command: [cmd, ...args] }) => [

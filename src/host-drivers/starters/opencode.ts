@@ -5,8 +5,6 @@ import type { HostStarter } from '../driver.ts';
 export const opencodeStarter: HostStarter = {
   id: 'opencode',
   program: 'opencode',
-  versionArgs: ['--version'],
-  readVersion: (output) => /\d+\.\d+\.\d+\S*/.exec(output)?.[0] ?? null,
   start: ({ home, servers, provider, model, prompt }) => {
     const name = `gate/${model}`;
     const known = {

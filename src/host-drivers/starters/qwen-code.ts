@@ -5,8 +5,6 @@ import type { HostStarter } from '../driver.ts';
 export const qwenCodeStarter: HostStarter = {
   id: 'qwen-code',
   program: 'qwen',
-  versionArgs: ['--version'],
-  readVersion: (output) => /\d+\.\d+\.\d+\S*/.exec(output)?.[0] ?? null,
   start: ({ home, servers, provider, model, prompt }) => {
     const settings = {
       security: { auth: { selectedType: 'openai' }, folderTrust: { enabled: false } },
