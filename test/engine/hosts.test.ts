@@ -113,7 +113,7 @@ describe('a result that a model sees in a host', () => {
     ['codex', 'picture', ['see', 'file']],
     ['copilot-cli', 'picture', 'see'],
     ['codex', 'sound', '(audio)'],
-    ['gemini-cli', 'sound', ''],
+    ['gemini-cli', 'sound', '(audio)'],
     ['codex', 'link', '{"name":"a note","uri":"note://7","type":"resource_link"}'],
     ['gemini-cli', 'link', 'a note note://7'],
     ['copilot-cli', 'link', ''],
@@ -124,7 +124,7 @@ describe('a result that a model sees in a host', () => {
   it.each([
     ['generic', long],
     ['codex', `${long.slice(0, 6000)}\n${long.slice(-6000)}`],
-    ['gemini-cli', `${long.slice(0, 8000)}\n${long.slice(-32_000)}`],
+    ['gemini-cli', `${long.slice(0, 8000)}\n${long.slice(-32_000)}\n(a file with the result, which cannot be read here)`],
     ['copilot-cli', `${long.slice(0, 500)}\n(a file with the result, which cannot be read here)`],
     ['goose', long],
   ])('has in %s as much of a long text as the host shows', async (host, shown) => {
