@@ -6,7 +6,7 @@ import { createOutputTail, keepLastLines, type OutputTail } from './output-tail.
 import { isGroupAlive, signalGroup, waitForGroupEnd } from './process-tree.ts';
 import { holdSandbox } from './sandbox/lease.ts';
 import type { Sandbox } from './sandbox/open-sandbox.ts';
-import { spawnByName, spawnProgram } from './spawn.ts';
+import { lookForInput, spawnByName, spawnProgram } from './spawn.ts';
 import type { Watchdog } from './watchdog.ts';
 
 /** The grace periods of a server after its stdin closes, and then after SIGTERM. Together they fit twice into a runner's 7.5 s. */
@@ -108,7 +108,10 @@ export function startProcess(
     outputs.map((stream) => new Promise<void>((resolve) => void stream.once('close', () => resolve()))),
   );
   const exited = ended.then(async (exit): Promise<ProcessExit> => {
-    if (child.pid !== undefined) await waitAtMost(outputEnded, outputDrainMs);
+    if (child.pid !== undefined) {
+      await waitAtMost(outputEnded, outputDrainMs);
+      await lookForInput();
+    }
     for (const stream of outputs) stream.destroy();
     if (child.pid !== undefined) options.descendants?.forget(child.pid);
     const lastLines = keepLastLines(ownOutput.readLines(lastLinesRead));

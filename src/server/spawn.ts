@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn, type SpawnOptions } from 'node:child_process';
 import { isAbsolute } from 'node:path';
+import { setImmediate } from 'node:timers/promises';
 
 /** The options of every process. It inherits no variable of this process that `env` does not have. */
 type ProcessOptions = Omit<SpawnOptions, 'env' | 'shell'> & { env: NodeJS.ProcessEnv };
@@ -17,6 +18,15 @@ export function spawnProgram(file: string, args: readonly string[], options: Pro
 /** Starts a program by the PATH of `env`: a server under test, a step of its evals, the setup of a base, or a container engine. */
 export function spawnByName(file: string, args: readonly string[], options: ProcessOptions): ChildProcess {
   return start(file, args, options);
+}
+
+/**
+ * Waits until the event loop has read what had arrived. The loop may see the end of a process before its last output, and after a pause the
+ * timer of a limit fires before the loop reads again.
+ */
+export async function lookForInput(): Promise<void> {
+  // The first turn ends after the input that is being handled now, the second one after the next look.
+  for (let turn = 1; turn <= 2; turn += 1) await setImmediate();
 }
 
 function start(file: string, args: readonly string[], options: ProcessOptions): ChildProcess {

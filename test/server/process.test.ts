@@ -1,18 +1,19 @@
+import { spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { describe, expect, it } from 'vitest';
 
-import { systemClock } from '../../src/base/time.ts';
+import { type Clock, systemClock } from '../../src/base/time.ts';
 import { startProcess } from '../../src/server/process.ts';
 import type { ServerProcess } from '../../src/server/process.ts';
 import { createOutputTail } from '../../src/server/output-tail.ts';
 import type { OutputTail } from '../../src/server/output-tail.ts';
 import { isRunning } from '../support/process/processes.ts';
 
-function start(command: readonly string[]): { server: ServerProcess; tail: OutputTail } {
+function start(command: readonly string[], clock: Clock = systemClock): { server: ServerProcess; tail: OutputTail } {
   const tail = createOutputTail();
   const env = { PATH: process.env['PATH'] ?? '' };
   return {
-    server: startProcess(command, { cwd: process.cwd(), env, tail, clock: systemClock, readsStdin: true }),
+    server: startProcess(command, { cwd: process.cwd(), env, tail, clock, readsStdin: true }),
     tail,
   };
 }
@@ -25,6 +26,7 @@ async function startTree(command: readonly string[]): Promise<{ server: ServerPr
 }
 
 const node = process.execPath;
+const pause = () => void spawnSync('sleep', ['0.5']);
 const idle = 'setInterval(() => {}, 1000);';
 
 describe('stopping a server', () => {
@@ -74,6 +76,26 @@ describe('stopping a server', () => {
 });
 
 describe('a server that ends by itself', () => {
+  it('loses no output if its end is seen before its output, and every time limit has passed by then', async () => {
+    // Its timers fire before the loop reads what has arrived, as after a long pause.
+    const lateClock: Clock = { ...systemClock, sleep: async () => {} };
+    const script = 'trap "echo answer; echo reason >&2; kill -KILL $$" TERM; echo ready; while :; do sleep 0.01; done';
+    const { server } = start(['sh', '-c', script], lateClock);
+    await once(server.stdout, 'data');
+    let answer = '';
+    server.stdout.on('data', (chunk: Buffer) => (answer += String(chunk)));
+    // The end of the other process and its output arrive together. While the output is handled, the server ends; the loop then sees both ends.
+    const other = start(['echo', 'output']).server;
+    other.stdout.once('data', () => {
+      process.kill(Number(server.pid), 'SIGTERM');
+      pause();
+    });
+    pause();
+    expect(await server.exited).toMatchObject({ signal: 'SIGKILL', lastLines: ['reason'] });
+    expect(answer).toBe('answer\n');
+    await other.exited;
+  });
+
   it('reports its exit code', async () => {
     const { server } = start([node, '-e', 'process.exit(3)']);
     expect(await server.exited).toMatchObject({ code: 3, signal: null });

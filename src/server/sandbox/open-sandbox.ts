@@ -7,7 +7,7 @@ import type { Logger } from '../../base/logger.ts';
 import { clipText } from '../../base/text.ts';
 import type { SandboxReport } from '../../model/report.ts';
 import { createNamespaceListeners, type Listen } from '../proxy-listener.ts';
-import { spawnProgram } from '../spawn.ts';
+import { lookForInput, spawnProgram } from '../spawn.ts';
 import { enableNamespaces } from './enable-namespaces.ts';
 import { holdSandbox } from './lease.ts';
 import { planMounts, type SideMounts } from './mounts.ts';
@@ -279,8 +279,7 @@ async function readEnd(
     child.on('error', (error) => resolve({ signal: null, text: describeError(error), isTimeout }));
     child.once('exit', (code, signal) => {
       clearTimeout(timer);
-      // In the next turn, the last output has been read.
-      setImmediate(() => {
+      void lookForInput().then(() => {
         const line = clipText(text.trim().split('\n', 1)[0] ?? '', 200);
         resolve({ signal, text: isTimeout ? 'it did not answer' : line || `exit code ${code ?? signal}`, isTimeout });
       });
