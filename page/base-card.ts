@@ -1,5 +1,5 @@
 import type { BaseCaseComparison } from '../src/model/base-comparison.ts';
-import { describeBase, describeChange, describePairs } from '../src/report/document/base.ts';
+import { describeBase, describeChange, describePairs, explainChanges } from '../src/report/document/base.ts';
 import { toText } from '../src/report/document/block.ts';
 import { formatCounts } from '../src/report/document/baseline.ts';
 import type { PageReport } from '../src/report/html/page-data.ts';
@@ -12,6 +12,7 @@ export function createBaseCard({ baseComparison }: PageReport): HTMLElement | nu
   if (baseComparison === null) return null;
   const { cases } = baseComparison;
   const pairs = describePairs(baseComparison);
+  const explanation = explainChanges(cases);
   const { body, more } = createRows(cases.map(createRow), maxRows);
   const head = ['Result', 'Case', 'Base', 'Change'].map((text) => create('th', { scope: 'col' }, text));
   return create(
@@ -28,6 +29,7 @@ export function createBaseCard({ baseComparison }: PageReport): HTMLElement | nu
           create('table', {}, create('thead', {}, create('tr', {}, ...head)), body),
         ),
     more,
+    explanation === null ? null : create('p', { class: 'fine' }, explanation),
   );
 }
 

@@ -1,3 +1,5 @@
+import { linkPage } from './version.ts';
+
 /**
  * Thrown if the gate could not judge; a gate that fails is a value, never an error. Callers match on `code`, which is stable. `hint` says
  * what to do next. `exitCode` follows from the class: 2 if the user can correct the configuration, 3 if there is no verdict, 128 plus the
@@ -205,7 +207,7 @@ export class SandboxError extends GateError {
 
   constructor(message: string) {
     super(message, {
-      hint: 'Allow user namespaces on the runner (docs/hardening.md says how), or choose another `sandbox`.',
+      hint: `Allow user namespaces on the runner (${linkPage('hardening.md')} says how), or choose another \`sandbox\`.`,
     });
   }
 }

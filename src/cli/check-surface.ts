@@ -64,7 +64,13 @@ export async function checkSurface(
   stdout.write(
     readFormat(flags) === 'json'
       ? `${JSON.stringify({ ...report, reasons, warnings, written: isUpdate }, null, 2)}\n`
-      : redactor.redact(renderSurfaceText(report, { color: stdout.hasColors?.() ?? false })),
+      : redactor.redact(
+          renderSurfaceText(report, {
+            color: stdout.hasColors?.() ?? false,
+            columns: stdout.columns,
+            isFirst: isUpdate && Object.keys(found).every((name) => known?.file.configurations[name] === undefined),
+          }),
+        ),
   );
   return isFailed ? 1 : 0;
 }

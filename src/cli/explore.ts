@@ -1,5 +1,6 @@
 import { type Command, Option } from 'commander';
 import type { Redactor } from '../base/redaction.ts';
+import { linkPage } from '../base/version.ts';
 import { listFlags } from '../gate/options/list.ts';
 import type { ExploreFlags } from './explore-server.ts';
 import { addExplorationFlags } from './exploration-flags.ts';
@@ -31,7 +32,7 @@ export function defineExploreCommand(command: Command, setExitCode: (code: numbe
       'after',
       `
 Each call runs against a copy of the workspace, in a sandbox without network.
-See docs/explore.md.
+See ${linkPage('explore.md')}
 
 Exit codes:
   0 explored · 1 a finding, with --findings-only · 2 configuration or usage · 3 the server was not reached

@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import { linkPage } from '../base/version.ts';
 import { listFlags } from '../gate/options/list.ts';
 import { addExplorationFlags } from './exploration-flags.ts';
 import { addGateOptions } from './gate-options.ts';
@@ -23,7 +24,7 @@ export function defineInitCommand(command: Command, setExitCode: (code: number) 
     .addHelpText(
       'after',
       `
-Exits as run does. See docs/init.md for what is written.
+Exits as run does. See ${linkPage('init.md')} for what is written.
 
 Examples:
   $ mcp-eval-ci init

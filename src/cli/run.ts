@@ -1,4 +1,5 @@
 import { type Command, Option } from 'commander';
+import { ConfigurationError } from '../base/errors.ts';
 import { listenForInterrupts } from '../gate/host-process.ts';
 import { listFlags, listOptions } from '../gate/options/list.ts';
 import { addRunFlags, type GateProcess, readRunFlags } from './run-flags.ts';
@@ -32,6 +33,7 @@ Exit codes:
       const updatesSnapshots = updatesLiterals || flags['updateSnapshots'] === true;
       if (updatesLiterals) (await import('./update.ts')).checkUpdate(process.env, flags['watch'] === true);
       const isListing = flags['list'] === true;
+      if (isListing && flags['watch'] === true) refuseListWithWatch();
       const run = { ...readRunFlags(files, flags, options), updatesSnapshots, updatesLiterals, isListing };
       if (flags['watch'] === true) {
         setExitCode(await watchGate(run.texts['report-dir'] || defaultReportDir));
@@ -42,6 +44,11 @@ Exit codes:
       const { runGate } = await import('./run-gate.ts');
       setExitCode(texts === null ? 0 : await runGate({ ...run, texts }, context));
     });
+}
+
+function refuseListWithWatch(): never {
+  const message = 'starts nothing, so that there is nothing to repeat; give it without `--watch`';
+  throw new ConfigurationError([{ input: '--list', code: 'list-and-watch', message }]);
 }
 
 const defaultReportDir = listOptions().find(({ name }) => name === 'report-dir')?.default ?? '';

@@ -1,6 +1,8 @@
 import { CancelledError } from '../base/errors.ts';
 import { redactDeep } from '../base/redaction.ts';
 import { generator } from '../base/version.ts';
+import { listInnerSteps, type Step } from '../cases/step.ts';
+import { listAllSteps } from '../cases/suite.ts';
 import { buildTrend } from '../history/lookup.ts';
 import type { Evidence } from '../model/evidence.ts';
 import type { Report, Trend } from '../model/report.ts';
@@ -11,6 +13,7 @@ import { judgeGate } from '../verdict/judge-gate.ts';
 import type { GateContext } from './run/context.ts';
 import { composePolicy } from './judge/compose-policy.ts';
 import { judgeShards } from './judge/rejudge.ts';
+import type { PlannedSuite } from './plan/plan-suites.ts';
 import type { GatePlan } from './plan/plan.ts';
 import type { MadeUpstream } from './run/job-upstream.ts';
 import type { KeptResults } from './run/keep-results.ts';
@@ -85,7 +88,7 @@ export async function gate(plan: GatePlan, context: GateContext, { announce }: G
   );
   const differences = listRevisionDifferences(suites.map(({ results }) => results));
   const runNotes = [...serverNotes, ...differences, ...modelNotes, ...answerNotes, ...noteSnapshots(snapshots)];
-  const notes = [...plan.policyNotes, ...runNotes, ...exit.notes];
+  const notes = [...plan.policyNotes, ...noteUncalled(plan.suites), ...runNotes, ...exit.notes];
   const stopsJob = exit.exitCode !== 0 || lifetime.abort.reason instanceof CancelledError;
   const { revision, shard } = plan;
   const trend = readTrend(plan);
@@ -114,6 +117,28 @@ export async function gate(plan: GatePlan, context: GateContext, { announce }: G
   const exitCode = lifetime.abort.reason instanceof CancelledError ? lifetime.abort.reason.exitCode : exit.exitCode;
   const made = { recordings, snapshots, upstream };
   return { report, evidence: redactDeep(evidence, context.redactor), tracePath, kept, ...made, exitCode };
+}
+
+/** The steps after which the server does no more than list what it has. */
+const idleSteps: ReadonlySet<Step['kind']> = new Set([
+  'assert',
+  'listTools',
+  'listResources',
+  'listResourceTemplates',
+  'listPrompts',
+  'ping',
+  'wait',
+]);
+
+/** Notes that a verdict says little, because no step has the server do anything. */
+function noteUncalled(suites: readonly PlannedSuite[]): string[] {
+  const isStored = suites.some(({ kind }) => kind === 'stored');
+  const cases = suites.flatMap((planned) => (planned.kind === 'file' ? planned.suite.cases : []));
+  const steps = listInnerSteps(cases.flatMap(listAllSteps).map(({ step }) => step));
+  if (isStored || cases.length === 0 || steps.some(({ kind }) => !idleSteps.has(kind))) return [];
+  return [
+    'No case calls a tool, reads a resource or gets a prompt: the verdict says only that the server starts and lists what it has.',
+  ];
 }
 
 const nothingRan = {

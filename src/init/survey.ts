@@ -188,7 +188,8 @@ export function explainRisk({
     return 'its annotations contradict each other: read-only and destructive';
   }
   if (isReadOnly) return null;
-  if (annotations?.['readOnlyHint'] === false) return 'the server declares that it changes something';
+  // Some SDKs write this value for every tool that sets none.
+  if (annotations?.['readOnlyHint'] === false) return 'the server declares it as not read-only';
   if (annotations?.['destructiveHint'] === true) return 'the server declares it as destructive';
   return 'the server does not declare it as read-only';
 }

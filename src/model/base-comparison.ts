@@ -67,6 +67,9 @@ export const baseComparisonSchema = z.object({
   maximumRateDrop: fraction.nullable(),
   isWorse: z.boolean().describe('True if the pairs of all cases together establish that the change is worse.'),
   newCases: count,
+  cached: count
+    .exactOptional()
+    .describe('How many results of the base an earlier job has measured; absent in reports of earlier versions.'),
   unpaired: count.describe('Cases of both sides without a pair of results.'),
   uncompared: z
     .array(z.object({ suiteId: z.string(), id: z.string(), title: z.string() }))

@@ -218,7 +218,7 @@ function refuseHeaders(variable: string, { line, problem }: HeaderProblem): Mode
 function refuseMissingKey(name: string, { keyVariables }: Provider): ModelError {
   return new ModelError(`There is no API key for the provider ${name}: ${keyVariables.join(' or ')} is not set.`, {
     kind: 'refused',
-    hint: `Set ${keyVariables[0]} from a secret, or give the key in \`${givenKeys}\`.`,
+    hint: `Set ${keyVariables[0]} from a secret, or give the key in \`${givenKeys}\`. Jobs of forks and of Dependabot get no secrets: commit recorded answers for them.`,
   });
 }
 

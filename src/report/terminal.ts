@@ -63,21 +63,23 @@ export function renderTerminalBlocks(
 
 const renderers: Renderers<Page> = {
   verdict: ({ outcome, short, why, part }, page) => {
-    const title = page.paint(['bold', colors[outcome]], `${marks[outcome]} ${short}`);
-    return [
-      why === null ? title : `${title}: ${drawLine(why, page)}`,
-      ...(part === null ? [] : wrapText(part, page, 2)),
-    ];
+    const title = `${marks[outcome]} ${short}`;
+    const [first = '', ...others] = wrapLine([title, ...(why === null ? [] : [': ', ...why])], page, 0);
+    const painted = page.paint(['bold', colors[outcome]], title);
+    return [`${painted}${first.slice(title.length)}`, ...others, ...(part === null ? [] : wrapText(part, page, 2))];
   },
   heading: ({ title, lead }, page) => {
     // Uses no mark: those of the cases below it say the same.
     const isMark = (span: Span) => typeof span !== 'string' && span.kind === 'mark';
     const unmarked = title.filter((span) => !isMark(span));
     const [first = [], ...others] = lead;
+    const [name, rate] = [drawLine(unmarked, page).trimStart(), drawLine(first, page)];
+    const fits = name.length + 2 + rate.length <= page.columns;
     return [
       '',
-      `${page.paint('bold', drawLine(unmarked, page).trimStart())}  ${drawLine(first, page)}`.trimEnd(),
-      ...others.map((line) => `  ${page.paint('dim', drawLine(line, page))}`),
+      `${page.paint('bold', name)}${fits ? `  ${rate}` : ''}`.trimEnd(),
+      ...(fits ? [] : wrapLine(first, page, 2)),
+      ...others.flatMap((line) => wrapLine(line, page, 2)).map((text) => page.paint('dim', text)),
     ];
   },
   text: ({ line, isFine }, page) => {
@@ -92,14 +94,14 @@ const renderers: Renderers<Page> = {
   },
   table: ({ head, items, foot = [] }, page) => renderTable([head.map((cell) => [cell]), ...items, ...foot], page),
   cases: ({ items }, page) => items.flatMap((item) => renderCase(item, page)),
-  passed: ({ items }, page) => items.map((item) => renderCaseLine(item, page)),
+  passed: ({ items }, page) => items.flatMap((item) => renderCaseLine(item, page)),
   changes: ({ items, why }, page) => items.flatMap((change) => renderChange(change, why, page)),
-  footer: ({ lines }, page) => ['', ...lines.map((line) => drawLine(line, page))],
+  footer: ({ lines }, page) => ['', ...lines.flatMap((line) => wrapLine(line, page, 0))],
 };
 
 function renderCase(item: CaseItem, page: Page): string[] {
   return [
-    renderCaseLine(item, page),
+    ...renderCaseLine(item, page),
     ...groupFailures(item, page.printed).flatMap(({ heading, lines, differences }) => [
       `      ${page.paint('dim', escapeTerminalText(heading))}`,
       ...lines.flatMap((line) => wrapText(line, page, 8)),
@@ -155,13 +157,16 @@ function drawCarets(
 
 const shortestUnderlined = 30;
 
-function renderCaseLine({ mark, isPassed, title, counts, flags, duration, place }: CaseItem, page: Page): string {
+/** Renders the name of a case with what is to be said of it, on a line of its own if both do not fit on one. */
+function renderCaseLine({ mark, isPassed, title, counts, flags, duration, place }: CaseItem, page: Page): string[] {
   const last = isPassed ? duration : place === null ? null : drawLine([place], page);
-  return [
-    `  ${page.paint(colors[mark], marks[mark])} ${drawLine([asName(title)], page)}`,
-    counts,
-    ...[...flags, ...(last === null ? [] : [last])].map((note) => page.paint('dim', note)),
-  ].join('  ');
+  const name = wrapText(`${marks[mark]} ${drawLine([asName(title)], page)}`, page, 2);
+  const [first = '', ...others] = name;
+  const painted = [`  ${page.paint(colors[mark], marks[mark])}${first.slice(3)}`, ...others];
+  const notes = [...flags, ...(last === null ? [] : [last])];
+  const facts = [counts, ...notes.map((note) => page.paint('dim', note))].join('  ');
+  const isOneLine = others.length === 0 && [first, counts, ...notes].join('  ').length <= page.columns;
+  return isOneLine ? [`${painted.join('')}  ${facts}`] : [...painted.map((line) => line.trimEnd()), `      ${facts}`];
 }
 
 function renderChange(

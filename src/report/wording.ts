@@ -9,7 +9,7 @@ import { describeFlaky, describeRounds, describeProbation } from './rounds.ts';
 import type { CaseReport } from '../model/case-report.ts';
 
 /** Checks if no iteration of a case began. */
-function hasNotRun({ total, failures, planned }: CaseReport): boolean {
+export function hasNotRun({ total, failures, planned }: CaseReport): boolean {
   return planned > 0 && total === 0 && failures.length === 0;
 }
 
@@ -88,7 +88,7 @@ export function describeConcurrency({
     'one-process': 'one server process takes the sessions in turns',
     workspace: 'each iteration has a workspace of its own',
     independent: 'the suite says that its iterations are independent',
-    'read-only': 'every tool that the cases call is declared read-only',
+    'read-only': 'no case calls a tool that is not declared read-only',
     'not-read-only': `the tool ${JSON.stringify(tool)} is not declared read-only`,
     'tools-unknown': 'the server did not list its tools',
     command: `a case runs the command ${JSON.stringify(tool)}, which may change what others see`,

@@ -57,6 +57,7 @@ export async function openServer(options: ServerOptions, context: ServerContext)
     const start = prepared.start === null ? null : adapt(prepared.start, { place, proxy });
     const reached = await reachServer(options, { context, start });
     return {
+      findNoise: () => null,
       findForeignOwner: () => null,
       ...reached,
       witness: reached.witness === null || start === null ? null : withCommands(reached.witness, start),

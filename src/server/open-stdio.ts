@@ -55,7 +55,12 @@ export async function openStdioServer(
   options: Pick<ServerOptions, 'isolation' | 'sessions' | 'maxSessions' | 'protocol' | 'isWitnessed'>,
 ): Promise<ReachedServer> {
   const { clock, logger, tail } = start;
-  const warnOfNonProtocolOutput = createNonProtocolWarning(logger);
+  let noise: string | null = null;
+  const warn = createNonProtocolWarning(logger);
+  const warnOfNonProtocolOutput = (line: string) => {
+    noise ??= line;
+    warn(line);
+  };
   // If the check fails, its error quotes the line, so a warning would repeat it.
   const handshake = await probeCommand(start, options.protocol, {
     startChild: () => connectChild(startServerProcess(start, { readsStdin: true })),
@@ -104,6 +109,7 @@ export async function openStdioServer(
     },
     lost: lost.promise,
     witness,
+    findNoise: () => noise,
     openInstance: (own) => openInstance(own, { isStateless, warnOfNonProtocolOutput }),
     [Symbol.asyncDispose]: async () => {
       await Promise.all([

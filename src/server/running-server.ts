@@ -153,6 +153,8 @@ export interface RunningServer extends AsyncDisposable {
   readonly witness: ProcessWitness | null;
   /** Null if the server cannot be started for one iteration alone, or need not be. */
   readonly instances: ServerInstances | null;
+  /** Returns the first line on stdout that was no message, shortened; null if there was none. */
+  readonly findNoise: () => string | null;
   /** Describes another process that answers at the port of the server; null if none is known, or if `ownsPort` is not set. */
   readonly findForeignOwner: () => string | null;
   /** Returns the doctor's current findings about the server on one line, within seconds; null if the signal aborts first. */
@@ -188,5 +190,6 @@ export interface ReachedServer extends AsyncDisposable {
   readonly witness: ProcessWitness | null;
   /** Opens the server with the settings of a start; absent if it is not on stdio. */
   readonly openInstance?: (start: StartContext) => ServerInstance;
+  readonly findNoise?: () => string | null;
   readonly findForeignOwner?: () => string | null;
 }

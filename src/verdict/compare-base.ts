@@ -80,6 +80,7 @@ export function compareWithBase(
     ...limits,
     isWorse: areWorse(whole),
     newCases: sum(sides, ({ base }) => base.newCases.length),
+    cached: sum(sides, ({ base }) => sum(base.cases, ({ cached }) => cached)),
     unpaired: all.length - compared.length,
     // A recording may fit only one side, which is no fault of the base.
     uncompared: all

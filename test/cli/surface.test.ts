@@ -40,7 +40,9 @@ describe('mcp-eval-ci surface', () => {
       expect.stringContaining('docs/surface.json: does not exist'),
     ]);
     const written = await surface('--update');
-    expect([written.exitCode, written.stdout]).toEqual([0, expect.stringContaining('no changes')]);
+    expect([written.exitCode, written.stdout]).toEqual([0, expect.stringContaining(', written for the first time\n')]);
+    expect(written.stdout).not.toContain('no changes');
+    expect((await surface('--update')).stdout).toContain('no changes');
     const checked = await start(runCommand, ['--check']);
     expect([checked.exitCode, checked.stdout]).toEqual([
       0,

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { createOwnFiles, openChangeLog, watchRuns } from '../../src/cli/watch.ts';
 import { runCommand } from '../support/process/command.ts';
+import { runProgramInTest } from '../support/process/program.ts';
 import { addingServerPath, createWorkspace, greenEvals, redEvals, type Workspace } from '../support/workspace.ts';
 
 /** Replaces a file in one step, so that no run finds half of it. */
@@ -82,6 +83,13 @@ describe('files of the server', () => {
 });
 
 describe('mcp-eval-ci run --watch', () => {
+  it('refuses --list, which starts nothing', async () => {
+    const { exitCode, stderr } = await runProgramInTest(['run', '--watch', '--list', 'x.evals.yaml'], {
+      cwd: process.cwd(),
+    });
+    expect([exitCode, stderr]).toEqual([2, expect.stringContaining('--list: starts nothing')]);
+  });
+
   it('runs the evals again after a change of them, until it is interrupted', async () => {
     await using workspace = await createWorkspace({ 'a.yaml': redEvals });
     const stop = new AbortController();

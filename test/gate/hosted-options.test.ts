@@ -67,6 +67,8 @@ describe('the options of a hosted service', () => {
       ['anthropic', 'sk-ant'],
       ['openai', 'x=y'],
     ]);
+    // A secret is empty in the job of a fork.
+    expect([...parseGateOptions({ ...hosted, 'model-api-keys': 'anthropic=\nopenai= ' }).modelApiKeys]).toEqual([]);
     expect(() => parseGateOptions({ ...hosted, 'model-api-keys': 'sk-ant-canary' })).toThrow(
       'model-api-keys: line 1 is not provider=key (bad-model-api-keys)',
     );

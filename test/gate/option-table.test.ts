@@ -204,7 +204,7 @@ describe('an option that is defined', () => {
         input: 'patience',
         code: 'command-flag',
         message:
-          'is no input of the action; write the key `patience` in the evals file, or run the command with `--patience` (docs/inputs.md#flags-of-the-command)',
+          'is no input of the action; write the key `patience` in the evals file, or run the command with `--patience` (https://github.com/your-org/mcp-eval-ci/blob/v0.1.0/docs/inputs.md#flags-of-the-command)',
       },
     ]);
   });

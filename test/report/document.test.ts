@@ -110,6 +110,22 @@ describe('the document', () => {
     }
   });
 
+  it('explains a case that is not settled, and says that results of the base are kept', () => {
+    const { baseComparison } = createWholeReport('x');
+    const [item] = baseComparison?.cases ?? [];
+    if (baseComparison === null || item === undefined) throw new Error('The report has no comparison.');
+    const render = (isWorse: boolean, cached: number) =>
+      renderSummary({
+        ...createReport(),
+        baseComparison: { ...baseComparison, cached, cases: [{ ...item, isWorse }] },
+      });
+    const settled = render(true, 0);
+    const open = render(false, 3);
+    expect(open).toContain('“Not settled”: it failed more often than the base, in too few rounds to call it worse.');
+    expect(open).toContain('3 results of the base are kept from an earlier job');
+    expect([settled.includes('Not settled'), settled.includes('kept from')]).toEqual([false, false]);
+  });
+
   it('has fewer items at every step of the ladder, and counts the suites that it leaves out', () => {
     const sections = renderDocument(createLargeReport(30, 240));
     const counts = ladder.map((detail) => countItems(trim(sections, detail)));

@@ -22,6 +22,18 @@ describe('renderTerminal', () => {
     expect(words.map((line) => line.length)).toEqual([57, 59, 59, 59]);
   });
 
+  it('keeps every line within 80 columns, but for the command that a person copies', () => {
+    const failures = [createFailure({ reasons: [Array(40).fill('word').join(' ')] })];
+    const words = (count: number) => Array(count).fill('title').join(' ');
+    const cases = [5, 12, 30].map((count) =>
+      createCaseResults({ id: `case-${count}`, title: words(count), failed: 1, failures }),
+    );
+    const suite = createSuiteResults({ name: words(20), cases });
+    const lines = renderTerminal(createReport({ suites: [suite] }), { color: false, columns: 80 }).split('\n');
+    expect(lines.filter((line) => line.length > 80 && !line.includes('Run it again'))).toEqual([]);
+    expect(lines).toContainEqual(expect.stringMatching(/^ {2}✗ title title title title title {2}3 of 4 passed /));
+  });
+
   it('counts passing cases when they are many, and failing ones beyond a screenful', () => {
     const cases = Array.from({ length: 200 }, (_, index) =>
       createCaseResults({ id: `case-${index}`, title: `Case ${index}`, failed: index % 2 }),

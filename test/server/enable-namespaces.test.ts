@@ -85,7 +85,7 @@ describe.runIf(process.platform === 'linux')('enable-sandbox', () => {
     const { after, lines } = await enable({ settings, sudo });
     expect(after).toEqual(['1', '0']);
     expect(lines).toEqual([
-      `warning: \`enable-sandbox\` could not run \`sudo sysctl -w kernel.apparmor_restrict_unprivileged_userns=0\`: ${reason}. The server may run without a sandbox; see docs/hardening.md.`,
+      `warning: \`enable-sandbox\` could not run \`sudo sysctl -w kernel.apparmor_restrict_unprivileged_userns=0\`: ${reason}. The server may run without a sandbox; see https://github.com/your-org/mcp-eval-ci/blob/v0.1.0/docs/hardening.md`,
     ]);
   });
 });

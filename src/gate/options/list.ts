@@ -1,4 +1,5 @@
 import type { ConfigurationIssue } from '../../base/errors.ts';
+import { linkPage } from '../../base/version.ts';
 import type { CommandName, OptionDescription } from './define-option.ts';
 import { gateOptions } from './schema.ts';
 
@@ -36,7 +37,7 @@ export function findCommandFlags(
   return listCommandFlags(options).flatMap(({ name, isEvalsKey }) => {
     if ((texts[name] ?? '').trim() === '') return [];
     const key = isEvalsKey === true ? `write the key \`${name}\` in the evals file, or ` : '';
-    const advice = `${key}run the command with \`--${name}\` (docs/inputs.md#flags-of-the-command)`;
+    const advice = `${key}run the command with \`--${name}\` (${linkPage('inputs.md#flags-of-the-command')})`;
     return [{ input: name, code: commandFlagCode, message: `is no input of the action; ${advice}` }];
   });
 }

@@ -208,14 +208,17 @@ export const optionalSecret = withForm(
   { secret: 'value' },
 );
 
-/** Parses named secrets, one per line in this `form`. Never quotes an entry, which may be the secret. */
+/**
+ * Parses named secrets, one per line in this `form`. Leaves out those without a value: a workflow that fills in a secret gets an empty text
+ * in jobs of forks. Never quotes an entry, which may be the secret.
+ */
 export const secrets = (form: `${string}=${string}`) => {
   const schema = lines.transform((entries, context) => {
     const values = new Map<string, Secret>();
     for (const [index, entry] of entries.entries()) {
-      const [, name, value] = /^([\w.-]+)=\s*(\S.*)$/.exec(entry) ?? [];
-      if (name !== undefined && value !== undefined) values.set(name, new Secret(value));
-      else context.addIssue(issue(`line ${index + 1} is not ${form}`));
+      const [, name, value] = /^([\w.-]+)=\s*(.*)$/.exec(entry) ?? [];
+      if (name === undefined || value === undefined) context.addIssue(issue(`line ${index + 1} is not ${form}`));
+      else if (value !== '') values.set(name, new Secret(value));
     }
     return values;
   });

@@ -3,6 +3,7 @@ import { describeError } from '../../base/errors.ts';
 import { isDirectory, leadsOutOfCheckout, linkOutMessage, readTextFile } from '../../base/files.ts';
 import type { Findings } from '../../base/findings.ts';
 import { Secret } from '../../base/redaction.ts';
+import { linkPage } from '../../base/version.ts';
 import { isInheritedVariable } from '../../server/environment.ts';
 import type { GateOptions } from '../options/schema.ts';
 import type { McpConfigOption } from '../options/server-under-test.ts';
@@ -134,7 +135,7 @@ export function checkElevatedEvent(
 }
 
 function explainElevatedEvent(event: ElevatedEvent, input: string): string {
-  return `\`${input}\` starts a server on ${event}, where the job has the secrets of this repository and a token that may write, although others can cause the event. If a pull request can change what is built or started, its author gets both. Start it on pull_request, and comment on its report with \`publish\`. See "Two jobs" in docs/hardening.md.`;
+  return `\`${input}\` starts a server on ${event}, where the job has the secrets of this repository and a token that may write, although others can cause the event. If a pull request can change what is built or started, its author gets both. Start it on pull_request, and comment on its report with \`publish\`. See "Two jobs" in ${linkPage('hardening.md')}`;
 }
 
 const refusedEventMessage =

@@ -2,6 +2,7 @@ import { type Clock, startDeadline } from '../../base/time.ts';
 import { describeError, GitHubError } from '../../base/errors.ts';
 import type { Logger } from '../../base/logger.ts';
 import type { Redactor } from '../../base/redaction.ts';
+import { linkPage } from '../../base/version.ts';
 import type { GitHubClient } from '../../github/github-client.ts';
 import { loadGitHub } from '../../github/load.ts';
 import type { Repository } from '../../github/repository.ts';
@@ -160,7 +161,7 @@ export function explainNoComment(error: unknown, pullNumber: number | null): str
   const advice = adviseOn(
     error,
     'pull-requests: write',
-    ', which jobs of forks and of Dependabot never have; docs/comments.md shows the two workflows that comment on their pull requests',
+    `, which jobs of forks and of Dependabot never have; the two workflows that comment on their pull requests: ${linkPage('comments.md')}`,
   );
   return `Could not comment on ${target}: ${describeError(error)}${advice}`;
 }

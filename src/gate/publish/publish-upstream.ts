@@ -5,6 +5,7 @@ import type { Logger } from '../../base/logger.ts';
 import { findOutputRoot, replaceOutput } from '../../base/output-files.ts';
 import type { Redactor } from '../../base/redaction.ts';
 import { formatCount } from '../../base/text.ts';
+import { linkPage } from '../../base/version.ts';
 import { printRecording, type WrittenExchange } from '../../upstream/recording.ts';
 import { nameRequest } from '../../upstream/replay.ts';
 import type { MadeUpstream } from '../run/job-upstream.ts';
@@ -53,7 +54,7 @@ export async function publishUpstream(
   // Each of those requests has a warning of its own.
   if (made.some(({ problems }) => problems.length > 0)) return false;
   logger.warning(
-    'Nothing was recorded: no request of the server came through the recorder. Either the evals called no tool that asks an API, or its HTTP library ignores HTTP_PROXY and HTTPS_PROXY; docs/upstream.md lists libraries and remedies.',
+    `Nothing was recorded: no request of the server came through the recorder. Either the evals called no tool that asks an API, or its HTTP library ignores HTTP_PROXY and HTTPS_PROXY; for libraries and remedies see ${linkPage('upstream.md')}`,
   );
   return false;
 }

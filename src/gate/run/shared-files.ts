@@ -1,5 +1,6 @@
 import { formatCount } from '../../base/text.ts';
 import type { Clock } from '../../base/time.ts';
+import { linkPage } from '../../base/version.ts';
 import { listInnerSteps, type Step } from '../../cases/step.ts';
 import type { SurfaceFile } from '../../model/surface.ts';
 import type { SuiteResults } from '../../model/results.ts';
@@ -9,7 +10,7 @@ import { readTargets, type SurfaceTarget } from '../plan/surface-part.ts';
 
 // Loaded only if both sides of a comparison share files.
 
-const page = 'See "Files of the two sides" in docs/base.md.';
+const page = `See "Files of the two sides" in ${linkPage('base.md')}`;
 const maxNamed = 10;
 
 /** The cases that may write files which the other side of a comparison reads. */

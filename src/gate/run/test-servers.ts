@@ -39,7 +39,10 @@ export interface TestServers {
   find(planned: PlannedSuite): RegisteredServer[];
   /** Reports what is known of the servers so far; empty if none was started or named. */
   report(): ServerReport[];
-  /** Lists which suite ran in which revision, one sentence each; empty if there is only one revision. */
+  /**
+   * Lists what a reader should know of the servers, one sentence each: what they wrote where only messages belong, and, with several
+   * revisions, which suite ran in which.
+   */
   listNotes(): string[];
   stderrTail(): string[];
   /** Finds another process that answers at the port of a server that should own it; null if none is known. */
@@ -52,6 +55,14 @@ export interface TestServers {
 export function noteFindings(findings: string | null, name: string | null = null): string[] {
   if (findings === null) return [];
   return [`What the doctor found${name === null ? '' : ` at ${name}`}: ${findings}.`];
+}
+
+function noteNoise(line: string | null, { name }: Pick<PlannedServer, 'name'>): string[] {
+  if (line === null) return [];
+  const server = name === null ? 'The server' : `The server ${name}`;
+  return [
+    `${server} writes to stdout, where only MCP messages belong: ${JSON.stringify(line)}. Its logs belong on stderr.`,
+  ];
 }
 
 interface StartedServer {
@@ -179,8 +190,12 @@ export function createTestServers(
         ];
       }),
     listNotes: () => {
-      if (started.length === plan.servers.length) return [];
-      return plan.suites.flatMap((planned) => {
+      const noise = plan.servers.flatMap((planned) => {
+        const own = started.filter((entry) => entry.planned === planned);
+        return noteNoise(own.map(({ running }) => running.findNoise()).find((line) => line !== null) ?? null, planned);
+      });
+      if (started.length === plan.servers.length) return noise;
+      const revisions = plan.suites.flatMap((planned) => {
         const ways = readChoices(planned).flatMap((choice) => {
           const [server] = findByChoice(choice.value);
           const spoken = server === undefined ? '' : listSpoken([server]).join(' and ');
@@ -190,6 +205,7 @@ export function createTestServers(
         if (planned.kind === 'stored' || ways.length === 0) return [];
         return [`${planned.suite.name} was run in MCP ${ways.join(' and in MCP ')}.`, ...listToolDifferences(planned)];
       });
+      return [...noise, ...revisions];
     },
     diagnose: async (signal) => {
       const found = started.map(async ({ planned, running }) =>

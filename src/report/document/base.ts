@@ -39,6 +39,7 @@ export function describePairs({
   problem,
   cases,
   newCases,
+  cached = 0,
   unpaired,
   seed,
   confidence,
@@ -48,6 +49,9 @@ export function describePairs({
   const pairs = cases.reduce((sum, { base }) => sum + base.total, 0);
   const parts = [
     `${formatCount(pairs, 'pair')} of iterations of ${formatCount(cases.length, 'case')}, in rounds with the seed ${seed}`,
+    ...(cached > 0
+      ? [`${formatCount(cached, 'result')} of the base ${cached === 1 ? 'is' : 'are'} kept from an earlier job`]
+      : []),
     ...(newCases > 0 ? [`${formatCount(newCases, 'case')} ${newCases === 1 ? 'is' : 'are'} new and not compared`] : []),
     ...(processes !== 'several-rounds'
       ? []
@@ -64,11 +68,27 @@ export function describeChange({ isWorse, broken, fixed }: BaseCaseComparison): 
   return broken > 0 ? 'not settled' : 'better';
 }
 
+/** Explains the names of results that say less than a reader may think; null if no case has one. */
+export function explainChanges(cases: readonly BaseCaseComparison[]): string | null {
+  const names = new Set(cases.filter(({ broken, fixed }) => broken + fixed > 0).map(describeChange));
+  const parts = [
+    ...(names.has('not settled')
+      ? ['“Not settled”: it failed more often than the base, in too few rounds to call it worse.']
+      : []),
+    ...(names.has('better') ? ['“Better”: it failed less often than the base, which may be chance.'] : []),
+    ...(names.has('differs both ways')
+      ? ['“Differs both ways”: in some rounds only the base passed, in others only the change.']
+      : []),
+  ];
+  return parts.length === 0 ? null : parts.join(' ');
+}
+
 /** Composes how the change compares with the base that ran in the same job: a sentence, then each case that differs. */
 export function composeBase({ baseComparison }: Pick<Report, 'baseComparison'>): Block[] {
   if (baseComparison === null) return [];
   const { cases } = baseComparison;
   const pairs = describePairs(baseComparison);
+  const explanation = explainChanges(cases);
   const different = cases.filter(({ broken, fixed }) => broken + fixed > 0);
   const alike = cases.length - different.length;
   return [
@@ -86,6 +106,7 @@ export function composeBase({ baseComparison }: Pick<Report, 'baseComparison'>):
       ]),
       { noun: 'case', what: ' differed' },
     ),
+    ...(explanation === null ? [] : [{ ...text('screen', explanation), isFine: true }]),
     ...(different.length > 0 && alike > 0
       ? [text('screen', `${formatCount(alike, 'case')} had the same results on both sides.`)]
       : []),

@@ -15,6 +15,7 @@ import {
   describeConcurrency,
   describeSuiteRate,
   formatPassed,
+  hasNotRun,
   listFlags,
   nameRequirement,
 } from '../wording.ts';
@@ -102,7 +103,8 @@ function describeCase(testCase: CaseReport, { markIterations, describeRepeat }: 
     duration: durationMs === null ? null : formatDuration(durationMs),
     place: location === null ? null : asPlace(location),
     omitted: countOmittedFailures(testCase),
-    repeat: outcome === 'passed' ? null : describeRepeat(testCase),
+    // What did not run cannot be repeated: the verdict says what to do first.
+    repeat: outcome === 'passed' || hasNotRun(testCase) ? null : describeRepeat(testCase),
   };
 }
 

@@ -26,15 +26,21 @@ const severityMarks: Record<SurfaceSeverity, Mark> = {
 };
 
 /** Composes the changes of the tool surface, worst first, then findings and sizes; empty if it is not compared. */
-export function composeSurface(surface: SurfaceReport | undefined): Block[] {
+export function composeSurface(
+  surface: SurfaceReport | undefined,
+  { isFirst = false }: { isFirst?: boolean } = {},
+): Block[] {
   if (surface === undefined) return [];
   const { configurations, unread } = surface;
-  const title = `Tool surface: ${describeSurface(surface)}`;
+  const tools = configurations.reduce((sum, configuration) => sum + configuration.tools.length, 0);
+  const title = `Tool surface: ${isFirst ? `${formatCount(tools, 'tool')}, written for the first time` : describeSurface(surface)}`;
   const against = surface.against === 'base' ? 'the server of the base' : asName(surface.against);
   return [
     heading('screen', [title]),
     briefly(text('brief', `${title}.`)),
-    unread === null ? text('screen', 'Compared with ', against, '.') : text('brief', asProse(unread)),
+    ...(isFirst
+      ? []
+      : [unread === null ? text('screen', 'Compared with ', against, '.') : text('brief', asProse(unread))]),
     ...configurations.flatMap((configuration) => composeConfiguration(configuration, configurations.length > 1)),
   ];
 }

@@ -2,7 +2,7 @@ import { formatCount } from '../../base/text.ts';
 import type { Report } from '../../model/report.ts';
 import type { VerdictOutcome } from '../../model/verdict.ts';
 import { adviseInconclusive, describePart, describeVerdict, nameReasons } from '../wording.ts';
-import { asName, asProse, type Block, type BlockOf, type Line, text } from './block.ts';
+import { asName, asProse, type Block, type BlockOf, briefly, type Line, text } from './block.ts';
 
 const shortTitles: Record<VerdictOutcome, string> = {
   passed: 'Passed',
@@ -24,9 +24,7 @@ export function composeVerdict(report: Report, job: string | null): Block[] {
   return [
     { ...title, upTo: 'title' },
     { ...title, from: 'brief', job: job === null ? null : asName(job), part: describePart(report), why },
-    ...(lines.length === 0
-      ? []
-      : [{ kind: 'output' as const, from: 'screen' as const, title: 'The last lines that the server wrote', lines }]),
+    ...composeOutput(lines),
     {
       kind: 'list',
       // If the verdict passed, the other reasons repeat the line of each suite.
@@ -39,6 +37,18 @@ export function composeVerdict(report: Report, job: string | null): Block[] {
     ...(outcome === 'inconclusive' ? [text('brief', asProse(adviseInconclusive(verdict)))] : []),
   ];
 }
+
+/** Composes what the server wrote last, which often names the cause. A comment has the end of it. */
+function composeOutput(lines: readonly string[]): Block[] {
+  if (lines.length === 0) return [];
+  const output = { kind: 'output', title: 'The last lines that the server wrote' } as const;
+  return [
+    briefly({ ...output, from: 'brief', lines: lines.slice(-maxBriefOutput) }),
+    { ...output, from: 'screen', lines },
+  ];
+}
+
+const maxBriefOutput = 5;
 
 /** Composes a title without a reason. */
 export function composeTitle(outcome: VerdictOutcome, title: string, short = title): BlockOf<'verdict'> {

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Logger } from '../../base/logger.ts';
 import { clipText } from '../../base/text.ts';
+import { linkPage } from '../../base/version.ts';
 import { findProgram } from '../programs.ts';
 import { spawnProgram } from '../spawn.ts';
 
@@ -52,7 +53,7 @@ export async function enableNamespaces({
     }
     const reason = why ?? `it ended without an error, and the setting is unchanged`;
     logger.warning(
-      `\`enable-sandbox\` could not run \`sudo sysctl -w ${assignment}\`: ${reason}. The server may run without a sandbox; see docs/hardening.md.`,
+      `\`enable-sandbox\` could not run \`sudo sysctl -w ${assignment}\`: ${reason}. The server may run without a sandbox; see ${linkPage('hardening.md')}`,
     );
     return;
   }

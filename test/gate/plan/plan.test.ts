@@ -168,7 +168,7 @@ describe('planGate', () => {
       const inputs = { tests: inline, 'allow-pull-request-target': 'true' };
       const environment = { GITHUB_ACTIONS: 'true', GITHUB_EVENT_NAME: event };
       expect((await plan(inputs, {}, environment)).notes).toEqual([
-        `\`server-command\` starts a server on ${event}, where the job has the secrets of this repository and a token that may write, although others can cause the event. If a pull request can change what is built or started, its author gets both. Start it on pull_request, and comment on its report with \`publish\`. See "Two jobs" in docs/hardening.md.`,
+        `\`server-command\` starts a server on ${event}, where the job has the secrets of this repository and a token that may write, although others can cause the event. If a pull request can change what is built or started, its author gets both. Start it on pull_request, and comment on its report with \`publish\`. See "Two jobs" in https://github.com/your-org/mcp-eval-ci/blob/v0.1.0/docs/hardening.md`,
       ]);
       const elsewhere = { ...inputs, 'server-command': '', 'server-url': 'https://mcp.example/mcp' };
       expect((await plan({ ...elsewhere, 'allow-pull-request-target': '' }, {}, environment)).notes).toEqual([]);

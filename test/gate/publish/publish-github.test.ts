@@ -248,7 +248,7 @@ describe('a gate that keeps issues', () => {
 
 describe('an obstacle to a comment', () => {
   const permission =
-    'The token needs the permission `pull-requests: write`, which jobs of forks and of Dependabot never have; docs/comments.md shows the two workflows that comment on their pull requests. The verdict stands.';
+    'The token needs the permission `pull-requests: write`, which jobs of forks and of Dependabot never have; the two workflows that comment on their pull requests: https://github.com/your-org/mcp-eval-ci/blob/v0.1.0/docs/comments.md. The verdict stands.';
 
   it.each([
     ['forbidden', '403', 'Resource not accessible by integration.'],
