@@ -34,7 +34,7 @@ export function listSecretForms(value: string): SecretForm[] {
  * Checks if a part of the value is unlike all other text. Parts of a path, a URL or a name are not: the beginning of
  * `production-eu-west-1` occurs in ordinary sentences.
  */
-function isRandomToken(value: string): boolean {
+export function isRandomToken(value: string): boolean {
   if (uuid.test(value)) return true;
   if (!/^[\w.~+/=-]{20,}$/.test(value) || /^[./~]|\/\//.test(value)) return false;
   return value.split(/[-./_~]/).some((part) => part.length >= 16 && /\d/.test(part) && /[A-Za-z]/.test(part));

@@ -101,6 +101,11 @@ const otherCommands: ReadonlyArray<CommandRow<Redactor>> = [
     load: async () => (await import('./explore.ts')).defineExploreCommand,
   },
   {
+    name: 'capture',
+    summary: 'Pass an MCP session of any client through to its server, and write evals from it.',
+    load: async () => (await import('./capture.ts')).defineCaptureCommand,
+  },
+  {
     name: 'serve',
     summary: 'Run the embedded eval service alone, on 127.0.0.1, until it is stopped.',
     load: serviceCommands.loadServe,

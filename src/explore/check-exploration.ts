@@ -4,7 +4,7 @@ import type { Clock } from '../base/time.ts';
 import type { Exploration, ExploredSession, Finding, Unexplored } from './exploration.ts';
 import { type Explored, type ExploreOptions, exploreServer } from './explore.ts';
 import { findProblems } from './findings/find-problems.ts';
-import { type Inventory, readInventory } from './inventory.ts';
+import { readInventory } from './inventory.ts';
 import { listMarked } from './stability/merge-values.ts';
 import { replaySessions, type StableSession } from './stability/replay.ts';
 import { shareTime, type TimeShares } from './time-shares.ts';
@@ -62,7 +62,10 @@ export async function checkExploration(
 }
 
 /** Lists the tools that the server lists only for a client that offers something; all if it does not start for another one. */
-async function listHidden({ tools }: Inventory, source: WorldSource): Promise<string[]> {
+export async function listHidden(
+  { tools }: { tools: ReadonlyArray<{ name: string }> },
+  source: WorldSource,
+): Promise<string[]> {
   const names = tools.map(({ name }) => name);
   // A server at a URL is offered nothing.
   if (source.isShared) return [];

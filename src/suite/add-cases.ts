@@ -155,5 +155,27 @@ export function readSubjects(texts: readonly string[]): CaseSubjects {
   return found;
 }
 
+/** Lists the cases of an evals file as they are written, commented-out ones included. An unreadable file has none. */
+export function readWrittenCases(text: string): JsonObject[] {
+  const document = parseDocument(text);
+  const root: unknown = document.errors.length > 0 ? tryParseJson(text) : document.toJS({ maxAliasCount: 100 });
+  const cases: unknown[] = isRecord(root) && Array.isArray(root['cases']) ? root['cases'] : [];
+  const drafts = [...text.matchAll(draftedCase)].flatMap(([block]): unknown[] => {
+    const draft = parseDocument(block.replaceAll(/^[ \t]*# ?/gm, ''));
+    const items: unknown = draft.errors.length > 0 ? null : draft.toJS({ maxAliasCount: 100 });
+    return Array.isArray(items) ? items : [];
+  });
+  return [...cases, ...drafts].filter(isRecord);
+}
+
+/** Reads the name of the workspace of an evals file; null if it has none. */
+export function readWorkspaceKey(text: string): string | null {
+  const value: unknown = parseDocument(text).get('workspace');
+  return typeof value === 'string' ? value : null;
+}
+
+/** Matches a commented-out case: its first line, and the lines below it. */
+const draftedCase = /^[ \t]*# - .*(?:\n[ \t]*# {2,}.*)*$/gm;
+
 /** Matches a key of a commented-out case that names its id or what it requests. */
 const draftedKey = /^[ \t]*#[ \t-]*((?:toolCall|readResource|getPrompt|id):[ \t].*)$/gm;

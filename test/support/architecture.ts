@@ -40,6 +40,7 @@ const roomRanks: ReadonlyMap<string, number> = new Map([
   ['explore', 10],
   ['init', 11],
   ['behaviour', 11],
+  ['capture', 11],
   ['gate', 12],
   ['cli', 13],
   ['action', 13],

@@ -185,7 +185,7 @@ function nameSubject({ steps }: Pick<ExploredSession, 'steps'>): string {
  * Drafts the client's answers to the requests of the server; null if it asked for nothing. A tool that is listed only for a client with
  * abilities gets all of them.
  */
-function draftClient(
+export function draftClient(
   { steps }: Pick<ExploredSession, 'steps'>,
   { hidden, hasWorkspace }: { hidden: ReadonlySet<string>; hasWorkspace: boolean },
 ): JsonObject | null {
@@ -212,13 +212,23 @@ function wantsUrl({ outcome }: Observation): boolean {
   return outcome.kind === 'error' && outcome.code === urlElicitationRequired;
 }
 
-/** Drafts the steps with their checks: those of the last request, and of each request that another one repeats. */
-function draftSteps(
+/**
+ * Drafts the steps with their checks: those of the last request, and of each request that another one repeats. With `checksAll`, each
+ * request has its checks.
+ */
+export function draftSteps(
   { steps }: Pick<ExploredSession, 'steps'>,
-  context: { required: RequiredNames; keepFile: ((extension: string, text: string) => string) | null },
+  {
+    checksAll = false,
+    ...context
+  }: {
+    required: RequiredNames;
+    keepFile: ((extension: string, text: string) => string) | null;
+    checksAll?: boolean;
+  },
 ): JsonObject[] {
   const captures = listCaptures(steps.map(({ request }) => request));
-  const isShown = (index: number) => index === steps.length - 1 || isRepeated(index);
+  const isShown = (index: number) => checksAll || index === steps.length - 1 || isRepeated(index);
   const isRepeated = (index: number) =>
     steps.some(
       ({ request }, other) => other !== index && JSON.stringify(request) === JSON.stringify(steps[index]?.request),

@@ -175,12 +175,17 @@ function mergeAsked(observations: readonly Observation[]): AskedRequest[] {
   return [...(isAlways ? [{ ability: 'roots' as const }] : []), ...merged];
 }
 
-function nameOutcome(outcome: Outcome): string {
+/** Names how a request ended. */
+export function nameOutcome(outcome: Outcome): string {
   if (outcome.kind === 'result') return outcome.isError ? 'an error of the tool' : 'a result';
   return outcome.kind === 'error' ? `error ${outcome.code}` : outcome.kind;
 }
 
-function mergeSteps(steps: readonly ObservedStep[], replays: ReadonlyArray<readonly Observation[]>): ObservedStep[] {
+/** Merges the observations of replays into steps: parts that differ, or that read as volatile, are marked. */
+export function mergeSteps(
+  steps: readonly ObservedStep[],
+  replays: ReadonlyArray<readonly Observation[]>,
+): ObservedStep[] {
   return steps.map((step, index) => {
     const observations = replays.flatMap((replay) => replay[index] ?? []);
     const [first = step.observation] = observations;
@@ -205,7 +210,7 @@ function mergeOutcomes(outcomes: readonly Outcome[]): Outcome | null {
 }
 
 /** Checks if other files leave the outcomes as they are; texts may differ only in a part of them. */
-function areAlike(steps: readonly ObservedStep[], others: readonly Observation[]): boolean {
+export function areAlike(steps: readonly ObservedStep[], others: readonly Observation[]): boolean {
   return steps.every(({ observation }, index) => {
     const other = others[index];
     if (other === undefined || nameOutcome(other.outcome) !== nameOutcome(observation.outcome)) return false;

@@ -33,6 +33,8 @@ export interface ServerStart {
   limits: RequestLimits;
   /** Absolute paths that decide a verdict and that the server must not change; none unless given. */
   protect?: readonly string[];
+  /** Creates the answers of the client in a world; by default those of a user who fills in each form. */
+  createAnswers?: typeof createClientAnswers;
 }
 
 const prefix = 'mcp-eval-ci-worlds-';
@@ -115,7 +117,8 @@ async function openWorld(
     // Warnings about containers repeat for each world.
     const inPlace = startInPlace({ ...base, env, logger: silentLogger }, paths);
     const server = startServerProcess(inPlace, { readsStdin: true });
-    const answer = variant.isBare === true ? null : createClientAnswers(start.workspace, paths);
+    const { createAnswers = createClientAnswers } = start;
+    const answer = variant.isBare === true ? null : createAnswers(start.workspace, paths);
     const limits = { limits: start.limits, readyMs: start.readyTimeoutMs };
     const connection = await connect(server, { clock: context.clock, signal: context.signal, ...limits, answer });
     return await createWorld(connection, paths, { files, dispose });

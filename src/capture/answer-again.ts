@@ -1,0 +1,60 @@
+import { pathToFileURL } from 'node:url';
+import type { JsonObject } from '../base/json.ts';
+import type { AskedRequest } from '../explore/exploration.ts';
+import type { AnswerClient } from '../explore/world/connection.ts';
+import { readAskedAbility } from '../mcp/abilities.ts';
+import type { ElicitationAnswer, SamplingAnswer } from '../model/client-abilities.ts';
+import { showPaths } from '../workspace/placeholders.ts';
+import { readQuestion } from './session.ts';
+
+type Answered = Exclude<AskedRequest, { ability: 'roots' }>;
+
+/**
+ * Creates the answers that the client gave in a session: to the same question, the same answers in their order. A question that nothing
+ * in the session answered is refused.
+ */
+export function createRecordedAnswers(recorded: readonly AskedRequest[], paths: { workspace: string }): AnswerClient {
+  const answers = recorded.filter((asked): asked is Answered => asked.ability !== 'roots');
+  const given = new Map<string, number>();
+  return (method, params) => {
+    const ability = readAskedAbility(method);
+    if (ability === null) return null;
+    if (ability === 'roots') {
+      return { result: { roots: [{ uri: pathToFileURL(paths.workspace).href }] }, asked: { ability } };
+    }
+    const message = readQuestion(params);
+    const same = answers.filter((each) => each.ability === ability && each.message === message);
+    const fitting = same.length > 0 ? same : answers.filter((each) => each.ability === ability);
+    const key = `${ability} ${same.length > 0 ? message : ''}`;
+    const count = given.get(key) ?? 0;
+    given.set(key, count + 1);
+    const answer = fitting[count % fitting.length];
+    if (answer === undefined) return null;
+    const shown = showPaths(answer, paths);
+    const result = shown.ability === 'elicitation' ? toElicited(shown.answer) : toSampled(shown.answer);
+    return { result, asked: { ...answer, message } };
+  };
+}
+
+function toElicited(answer: ElicitationAnswer): JsonObject {
+  if (typeof answer === 'string') return { action: answer };
+  if (!('accept' in answer)) return { action: 'decline' in answer ? 'decline' : 'cancel' };
+  return { action: 'accept', ...(answer.accept !== true && { content: answer.accept }) };
+}
+
+function toSampled(answer: SamplingAnswer): JsonObject {
+  const shared = { role: 'assistant', model: 'recorded' };
+  if ('text' in answer) return { ...shared, content: { type: 'text', text: answer.text }, stopReason: 'endTurn' };
+  if ('image' in answer) {
+    const { image: data, mimeType } = answer;
+    return { ...shared, content: { type: 'image', data, mimeType }, stopReason: 'endTurn' };
+  }
+  const calls = [answer.toolUse].flat();
+  const content = calls.map(({ name, input = {} }, index) => ({
+    type: 'tool_use',
+    id: `call-${index + 1}`,
+    name,
+    input,
+  }));
+  return { ...shared, content, stopReason: 'toolUse' };
+}

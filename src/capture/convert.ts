@@ -1,0 +1,235 @@
+import { relative, sep } from 'node:path';
+import { dirname, resolve } from 'node:path';
+import type { Redactor } from '../base/redaction.ts';
+import { callLimits } from '../explore/world/plan-start.ts';
+import { openWorlds } from '../explore/world/open-worlds.ts';
+import { shareTime } from '../explore/time-shares.ts';
+import type { WorldSource } from '../explore/world/world.ts';
+import type { ServerContext } from '../server/running-server.ts';
+import { joinCommand } from '../server/split-command.ts';
+import {
+  addCases,
+  type AddedCase,
+  readWorkspaceKey,
+  readWrittenCases,
+  renderCases,
+  renderEvals,
+} from '../suite/add-cases.ts';
+import { createTaker } from '../suite/case-ids.ts';
+import { readSuite } from '../suite/read.ts';
+import { emptyName, readWorkspace, type Workspace } from '../workspace/workspace.ts';
+import { createRecordedAnswers } from './answer-again.ts';
+import { addEnvironmentSecrets, cleanSteps, type Machine } from './clean.ts';
+import { printRequests } from './compare-cases.ts';
+import { type DraftedTask, draftTask } from './draft.ts';
+import type { Journal } from './journal.ts';
+import { placeCommand } from './place-command.ts';
+import { linkSteps, type LinkedStep } from './references.ts';
+import { addNeeded, listHiddenTools, replayTasks, toObserved } from './replay.ts';
+import { type CapturedSession, readSession } from './session.ts';
+import { type SplitRule, splitTasks } from './split.ts';
+
+export interface ConvertOptions {
+  split: SplitRule;
+  /** The evals file, for paths from it. */
+  out: string;
+  /** The text of the file to add to; null for a new file. */
+  existing: string | null;
+  /** The workspace as the user wrote it; null for that of the existing file, or an empty one. */
+  workspace: string | null;
+  /** The variables of the server. Without them, it may not start. */
+  variables: Readonly<Record<string, string>>;
+  machine: Pick<Machine, 'user' | 'host'>;
+  redactor: Redactor;
+  context: ServerContext;
+}
+
+/** The evals of a session. */
+export interface Converted {
+  /** The text of the file; null if there is nothing to add. */
+  text: string | null;
+  /** Cases to add by hand, because the file has no list in block style; null otherwise. */
+  manual: string | null;
+  cases: number;
+  commentedOut: number;
+  /** How many tasks the file had already. */
+  known: number;
+  /** Requests that are in no case, with the reason. */
+  left: CapturedSession['left'];
+}
+
+/** The longest time of all replays. */
+const replayLimitMs = 120_000;
+
+/** Writes evals from a session: replays its tasks where that is safe, and drafts a case for each. */
+export async function convertSession({ head, entries }: Journal, options: ConvertOptions): Promise<Converted> {
+  const { split, existing, redactor, machine, context } = options;
+  const cwd = head.cwd;
+  const written = options.workspace ?? (existing === null ? null : readWorkspaceKey(existing));
+  const key = nameWorkspace(options, written, cwd);
+  const workspace = await readWorkspace(
+    written ?? emptyName,
+    options.workspace === null ? dirname(resolve(cwd, options.out)) : cwd,
+  );
+  addEnvironmentSecrets({ ...context.environment, ...options.variables }, redactor);
+  const session = readSession(entries);
+  const inside = head.place === null && workspace.path === null ? [cwd] : [head.place ?? '', workspace.path ?? ''];
+  const all = linkSteps(cleanSteps(session.steps, { ...machine, inside }, redactor));
+  const tasks = splitTasks(all, split);
+  const harmless = new Set([...session.tools].flatMap(([name, { isReadOnly }]) => (isReadOnly ? [name] : [])));
+  const { drafted, hidden } = await replaySafely(tasks, all, { session, head, workspace, harmless, options });
+  const known = existing === null ? [] : readWrittenCases(existing);
+  const sent = new Set(known.map(printRequests));
+  const takeId = createTaker(new Set(known.flatMap(({ id }) => (typeof id === 'string' ? [id] : []))));
+  const required = new Map([...session.tools].map(([name, tool]) => [name, tool.required]));
+  const isReplayed = drafted.some((task) => task.isReplayed);
+  const suiteKey = existing === null && (isReplayed || key !== emptyName) ? key : null;
+  const hasWorkspace = suiteKey !== null || (existing !== null && readWorkspaceKey(existing) !== null);
+  const cases = drafted.flatMap((task): AddedCase[] => {
+    const draft = draftTask(task, { required, harmless, hidden, hasWorkspace, takeId });
+    const print = printRequests(draft.content);
+    if (sent.has(print)) return [];
+    sent.add(print);
+    return [checkCase(draft, hasWorkspace)];
+  });
+  const ordered = [...cases.filter((each) => !each.isCommentedOut), ...cases.filter((each) => each.isCommentedOut)];
+  const text =
+    ordered.length === 0
+      ? null
+      : writeText(ordered, { existing, suite: session.serverName ?? 'MCP server', workspace: suiteKey });
+  return {
+    text: text === null ? null : redactor.redact(text),
+    manual: text === null && ordered.length > 0 ? renderCases(ordered, '  ') : null,
+    cases: cases.filter((each) => !each.isCommentedOut).length,
+    commentedOut: cases.filter((each) => each.isCommentedOut).length,
+    known: drafted.length - cases.length,
+    left: session.left,
+  };
+}
+
+/** Names the workspace in the evals file: its path from there. */
+function nameWorkspace({ workspace, out }: ConvertOptions, written: string | null, cwd: string): string {
+  if (workspace === null || workspace === emptyName) return written ?? emptyName;
+  const key = relative(dirname(resolve(cwd, out)), resolve(cwd, workspace))
+    .split(sep)
+    .join('/');
+  return key === '' ? '.' : key;
+}
+
+interface ReplayPlan {
+  session: CapturedSession;
+  head: Journal['head'];
+  workspace: Workspace;
+  harmless: ReadonlySet<string>;
+  options: ConvertOptions;
+}
+
+/** Replays the tasks that may be replayed, and says of the others why not. */
+async function replaySafely(
+  tasks: ReadonlyArray<readonly LinkedStep[]>,
+  all: readonly LinkedStep[],
+  { session, head, workspace, harmless, options }: ReplayPlan,
+): Promise<{ drafted: DraftedTask[]; hidden: ReadonlySet<string> }> {
+  const secret = (task: readonly LinkedStep[]) =>
+    addNeeded(task, all).some(({ hadSecret }) => hadSecret)
+      ? 'a value of its requests was a secret, which is not kept'
+      : null;
+  const leave = (task: readonly LinkedStep[], reason: string): DraftedTask => {
+    const writer = task.find(({ request }) => request.kind === 'tool' && !harmless.has(request.tool));
+    const name = writer?.request.kind === 'tool' ? writer.request.tool : '';
+    const why = writer === undefined ? null : `${name} may change something, and was not replayed: ${reason}`;
+    return { steps: toObserved(addNeeded(task, all)), reason: secret(task) ?? why, isReplayed: false };
+  };
+  const leaveAll = (reason: string) => ({
+    drafted: tasks.map((task) => leave(task, reason)),
+    hidden: new Set<string>(),
+  });
+  if (tasks.length === 0) return leaveAll('');
+  if (head.url !== null) return leaveAll('the server is at a URL');
+  const asked = session.steps.length === 0 ? [] : all.flatMap((step) => step.asked);
+  const start = {
+    command: joinCommand(placeCommand(head.command, head.cwd, workspace)),
+    env: options.variables,
+    cwd: head.cwd,
+    readyTimeoutMs: 30_000,
+    workspace,
+    sandbox: 'auto' as const,
+    limits: callLimits,
+    createAnswers: (_: Workspace, paths: { workspace: string }) => createRecordedAnswers(asked, paths),
+  };
+  try {
+    await using source = await openWorlds(start, options.context);
+    if (source.sandbox !== 'confined') {
+      return leaveAll(`the sandbox is at level ${source.sandbox}, where calls reach the network and other files`);
+    }
+    const own = limitToAnnounced(source, session);
+    const safe = tasks.filter((task) => secret(task) === null);
+    const time = shareTime(options.context.clock, replayLimitMs);
+    const replayed = await replayTasks(safe, all, {
+      source: own,
+      workspace,
+      isHarmless: (tool) => harmless.has(tool),
+      time,
+    });
+    const hidden = session.announced.length === 0 ? new Set<string>() : await listHiddenTools(session.tools, source);
+    const results = new Map(safe.map((task, index) => [task, replayed[index]]));
+    const drafted = tasks.map((task): DraftedTask => {
+      const result = results.get(task);
+      if (result === undefined) return leave(task, '');
+      if (result.kind === 'stable') return { steps: result.steps, reason: null, isReplayed: true };
+      return { steps: result.steps, reason: result.reason, isReplayed: true };
+    });
+    return { drafted, hidden };
+  } catch (error) {
+    options.context.signal.throwIfAborted();
+    return leaveAll(error instanceof Error ? error.message.replace(/\.$/, '') : 'the server did not start');
+  }
+}
+
+/** A client that offered nothing in the session offers nothing in replays. */
+function limitToAnnounced(source: WorldSource, { announced }: CapturedSession): WorldSource {
+  if (announced.length > 0) return source;
+  return {
+    ...source,
+    open: (variant) => source.open({ ...variant, isBare: true }),
+    [Symbol.asyncDispose]: async () => {},
+  };
+}
+
+/** Comments a case out that the format cannot express. */
+function checkCase(added: AddedCase, hasWorkspace: boolean): AddedCase {
+  if (added.isCommentedOut) return added;
+  const text = renderEvals({
+    comments: [],
+    suite: 'Captured',
+    workspace: hasWorkspace ? emptyName : null,
+    cases: [added],
+  });
+  const [finding] = readSuite(text, { file: 'captured' }).findings;
+  if (finding === undefined) return added;
+  return { ...added, isCommentedOut: true, comments: [`Not run: ${finding.message.replaceAll(/\s+/g, ' ')}.`] };
+}
+
+function writeText(
+  cases: readonly AddedCase[],
+  { existing, suite, workspace }: { existing: string | null; suite: string; workspace: string | null },
+): string | null {
+  if (existing !== null) {
+    const text = addCases(existing, cases);
+    return text !== null && readSuite(text, { file: 'evals' }).suite !== null ? text : null;
+  }
+  const hasCase = cases.some((each) => !each.isCommentedOut);
+  return renderEvals({ comments: headComments, suite, workspace, cases: hasCase ? cases : [listsTools, ...cases] });
+}
+
+/** A file needs a case that runs. */
+const listsTools: AddedCase = {
+  content: { id: 'lists-tools', title: 'Lists its tools', steps: [{ listTools: true }] },
+  comments: [],
+  isCommentedOut: false,
+};
+
+const headComments = [
+  'yaml-language-server: $schema=../node_modules/mcp-eval-ci/schemas/evals.schema.json',
+  'Written by `mcp-eval-ci capture` from a session. Check that these answers are right.',
+];

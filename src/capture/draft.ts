@@ -1,0 +1,94 @@
+import { isRecord, type JsonObject, listTexts } from '../base/json.ts';
+import { clipText } from '../base/text.ts';
+import { draftClient, draftSteps, escapeText } from '../explore/draft/draft-cases.ts';
+import { settleSession } from '../explore/draft/settle.ts';
+import { isWriter, type RequiredNames, writeTitle } from '../explore/draft/title.ts';
+import { isAnswered, nameRequest, type ObservedStep } from '../explore/exploration.ts';
+import { readOutcomeText } from '../explore/stability/texts.ts';
+import { readVerb } from '../explore/vocabulary/names.ts';
+import type { AddedCase } from '../suite/add-cases.ts';
+import { deriveSlug } from '../suite/case-ids.ts';
+
+/** A task as a case shows it. */
+export interface DraftedTask {
+  steps: readonly ObservedStep[];
+  /** Why the case is commented out; null if it runs. */
+  reason: string | null;
+  /** True if the answers were compared with those of replays. Otherwise, only their type is asserted. */
+  isReplayed: boolean;
+}
+
+export interface DraftContext {
+  required: RequiredNames;
+  harmless: ReadonlySet<string>;
+  /** The tools that the server lists only for a client with abilities. */
+  hidden: ReadonlySet<string>;
+  hasWorkspace: boolean;
+  takeId: (id: string) => string;
+}
+
+/** Drafts the case of a task. */
+export function draftTask({ steps: seen, reason, isReplayed }: DraftedTask, context: DraftContext): AddedCase {
+  const { required, harmless, hidden, hasWorkspace, takeId } = context;
+  const session = { id: 1, phase: 'chains' as const, steps: seen, adds: [], volatile: [], needsFiles: hasWorkspace };
+  const settled = settleSession(session, harmless);
+  const { steps } = settled ?? session;
+  const own = settled === null ? 'it names a directory that only the session had' : reason;
+  const title = nameTask(steps, required);
+  const client = draftClient({ steps }, { hidden, hasWorkspace });
+  const drafted = limitChecks(draftSteps({ steps }, { required, keepFile: null, checksAll: true }));
+  const content = {
+    id: takeId(deriveSlug(title, 'case')),
+    title: escapeText(title),
+    ...(client !== null && { client }),
+    steps: isReplayed ? drafted : assertTypes(drafted),
+  };
+  const hasPath = JSON.stringify(content).includes('{{workspace}}');
+  const why =
+    own ?? (hasPath && !hasWorkspace ? 'it names a file of the machine, and the suite has no `workspace`' : null);
+  const comments = why === null ? [] : [`Not run: ${why.replaceAll(/[\s\p{Cc}\p{Cf}\p{Zl}\p{Zp}]+/gu, ' ')}.`];
+  return { content, comments, isCommentedOut: why !== null };
+}
+
+/** Keeps one check of each request before the last one, whose answer the task was about. */
+function limitChecks(steps: readonly JsonObject[]): JsonObject[] {
+  const last = steps.findLastIndex((step) => !('assert' in step));
+  return steps.filter((step, index) => index > last || !('assert' in step && 'assert' in (steps[index - 1] ?? {})));
+}
+
+/** Asserts that calls were answered, and no value: values were seen once. Refusals stay. */
+function assertTypes(steps: readonly JsonObject[]): JsonObject[] {
+  const isValue = ({ assert }: JsonObject) =>
+    isRecord(assert) &&
+    ('toolResultEquals' in assert || 'toolResultContains' in assert || 'toolResultContent' in assert);
+  return steps.flatMap((step, index) => {
+    if (!isValue(step)) return [step];
+    return isValue(steps[index - 1] ?? {}) ? [] : [{ assert: { toolResultIsError: false } }];
+  });
+}
+
+const longestTitle = 100;
+
+/** The most requests that a title names. */
+const maxSubjects = 4;
+
+/** Says what a reader finds at the end of a task, or else what the last request is. */
+function nameTask(steps: readonly ObservedStep[], required: RequiredNames): string {
+  const last = steps.at(-1);
+  const writer = steps.slice(0, -1).findLast((step) => isWriter(step.request) && isAnswered(step.observation));
+  if (last !== undefined && writer !== undefined && !isWriter(last.request) && isAnswered(last.observation)) {
+    const text = readOutcomeText(last.observation.outcome);
+    const given = writer.request.kind === 'tool' ? [...listTexts(writer.request.arguments)] : [];
+    const isFound = given.some((each) => each.text.length > 2 && text.includes(each.text));
+    const verb = readVerb(nameRequest(writer.request));
+    const [reader, name] = [nameRequest(last.request), nameRequest(writer.request)];
+    if (isFound && verb === 'create') return clipText(`${reader} finds what ${name} made`, longestTitle);
+    if (isFound && verb === 'update') return clipText(`${reader} sees what ${name} changed`, longestTitle);
+  }
+  const subjects = [...new Set(steps.map(({ request }) => nameRequest(request)))];
+  if (subjects.length === 1) return writeTitle({ steps: steps.slice(-1), adds: [] }, required);
+  const shown = subjects.slice(0, subjects.length > maxSubjects ? maxSubjects - 1 : maxSubjects);
+  const more = subjects.length - shown.length;
+  const words = more === 0 ? shown : [...shown, `${more} more`];
+  return clipText(`${words.slice(0, -1).join(', ')} and ${words.at(-1)}`, longestTitle);
+}

@@ -1,0 +1,46 @@
+import type { Side } from './pass-through.ts';
+
+/** Some bytes that one side wrote. */
+export interface Frame {
+  from: Side;
+  timeMs: number;
+  bytes: Buffer;
+}
+
+const sides: readonly Side[] = ['client', 'server'];
+
+/** The side, the time as a double, and the length of the bytes that follow. */
+const headBytes = 1 + 8 + 4;
+
+/** Writes the head of a frame. The bytes follow it. */
+export function writeFrameHead({ from, timeMs, bytes }: Frame): Buffer {
+  const head = Buffer.alloc(headBytes);
+  head.writeUInt8(sides.indexOf(from), 0);
+  head.writeDoubleLE(timeMs, 1);
+  head.writeUInt32LE(bytes.length, 9);
+  return head;
+}
+
+/** Reads frames from a stream, up to its end. A frame that was cut off is dropped. */
+export async function* readFrames(stream: AsyncIterable<Buffer>): AsyncGenerator<Frame> {
+  let kept: Buffer[] = [];
+  let keptBytes = 0;
+  let wanted = headBytes;
+  for await (const chunk of stream) {
+    kept.push(chunk);
+    keptBytes += chunk.length;
+    if (keptBytes < wanted) continue;
+    let all = Buffer.concat(kept);
+    for (;;) {
+      wanted = headBytes;
+      if (all.length < wanted) break;
+      wanted += all.readUInt32LE(9);
+      if (all.length < wanted) break;
+      const from = sides[all.readUInt8(0)] ?? 'client';
+      yield { from, timeMs: all.readDoubleLE(1), bytes: all.subarray(headBytes, wanted) };
+      all = all.subarray(wanted);
+    }
+    kept = [all];
+    keptBytes = all.length;
+  }
+}

@@ -1,0 +1,171 @@
+import { listHidden } from '../explore/check-exploration.ts';
+import type { KeptSession } from '../explore/corpus.ts';
+import type { ExploredRequest, Observation, ObservedStep } from '../explore/exploration.ts';
+import { areAlike, mergeSteps, nameOutcome, replaySessions } from '../explore/stability/replay.ts';
+import { readOutcomeText } from '../explore/stability/texts.ts';
+import { isHarmlessRequest } from '../explore/vocabulary/statements.ts';
+import { environmentCanary } from '../explore/world/canary.ts';
+import { readReference, writeReference } from '../explore/world/placeholders.ts';
+import type { WorldSource } from '../explore/world/world.ts';
+import type { TimeShares } from '../explore/time-shares.ts';
+import { mapTexts } from '../workspace/placeholders.ts';
+import type { Workspace } from '../workspace/workspace.ts';
+import type { LinkedStep } from './references.ts';
+
+/** A task that was replayed: its steps with what is stable in them, or the reason why they are no case. */
+export type Replayed =
+  | { kind: 'stable'; steps: readonly ObservedStep[]; needsFiles: boolean }
+  | { kind: 'different'; steps: readonly ObservedStep[]; reason: string };
+
+interface ReplayContext {
+  source: WorldSource;
+  workspace: Workspace;
+  isHarmless: (tool: string) => boolean;
+  time: Pick<TimeShares, 'isOver'>;
+}
+
+/**
+ * Replays tasks in worlds, and compares the answers with those of the session. A task whose answers need what earlier tasks changed is
+ * replayed after their calls.
+ */
+export async function replayTasks(
+  tasks: ReadonlyArray<readonly LinkedStep[]>,
+  all: readonly LinkedStep[],
+  context: ReplayContext,
+): Promise<Replayed[]> {
+  const alone = await replayOnce(
+    tasks.map((task) => addNeeded(task, all)),
+    context,
+  );
+  const longer = tasks.map((task, index) => {
+    const wanted = addNeeded(addWriters(task, all, context.isHarmless), all);
+    const [first] = task;
+    const hasMore = first !== undefined && wanted.length > addNeeded(task, all).length;
+    return hasMore && alone[index]?.isSame !== true ? wanted : null;
+  });
+  const again = await replayOnce(
+    longer.flatMap((task) => (task === null ? [] : [task])),
+    context,
+  );
+  return alone.map((first, index) => {
+    if (longer[index] === null) return first.replayed;
+    const second = again.shift();
+    const isBetter =
+      second?.isSame === true || (first.replayed.kind === 'different' && second?.replayed.kind === 'stable');
+    return isBetter && second !== undefined ? second.replayed : first.replayed;
+  });
+}
+
+/** Adds the steps whose results a task uses, and those whose results these use. */
+export function addNeeded(task: readonly LinkedStep[], all: readonly LinkedStep[]): LinkedStep[] {
+  const wanted = new Set(task);
+  for (const { needs } of wanted) {
+    for (const index of needs) {
+      const step = all[index];
+      if (step !== undefined) wanted.add(step);
+    }
+  }
+  return [...wanted].toSorted((a, b) => a.index - b.index);
+}
+
+/** Adds all calls before a task that may have changed something. */
+function addWriters(
+  task: readonly LinkedStep[],
+  all: readonly LinkedStep[],
+  isHarmless: (tool: string) => boolean,
+): LinkedStep[] {
+  const first = task[0]?.index ?? 0;
+  const writers = all.slice(0, first).filter(({ request, outcome }) => {
+    const isAnswered = outcome.kind === 'result' && !outcome.isError;
+    return isAnswered && !isHarmlessRequest(request, isHarmless);
+  });
+  return [...writers, ...task];
+}
+
+/** Describes steps as an exploration does. References count the steps of the case. */
+export function toObserved(steps: readonly LinkedStep[]): ObservedStep[] {
+  const positions = new Map(steps.map(({ index }, position) => [index, position]));
+  const move = (text: string) => {
+    const found = readReference(text);
+    return found === null ? text : writeReference(positions.get(found.step) ?? found.step, found.pointer);
+  };
+  return steps.map(({ request, outcome, asked }) => ({
+    request: mapTexts<ExploredRequest>(request, move),
+    isValid: null,
+    observation: {
+      outcome,
+      files: { added: [], changed: [], removed: [] },
+      noise: null,
+      ...(asked.length > 0 && { asked }),
+    },
+  }));
+}
+
+async function replayOnce(
+  tasks: ReadonlyArray<readonly LinkedStep[]>,
+  { source, workspace, isHarmless, time }: ReplayContext,
+): Promise<Array<{ replayed: Replayed; isSame: boolean }>> {
+  const kept = tasks.map((task): KeptSession => ({ run: { phase: 'chains', steps: toObserved(task) }, adds: [] }));
+  const alone = new Set(kept.map(({ run }) => run));
+  const { stable, flaky } = await replaySessions(kept, { source, workspace, alone, isHarmless, time });
+  const print = (requests: readonly ExploredRequest[]) => JSON.stringify(requests);
+  const listRequests = (steps: readonly ObservedStep[]) => print(steps.map(({ request }) => request));
+  const byRequests = new Map(stable.map((each) => [listRequests(each.run.steps), each]));
+  const reasons = new Map(flaky.map(({ requests, reason }) => [print(requests), reason]));
+  return kept.map(({ run: { steps } }) => {
+    const key = listRequests(steps);
+    const found = byRequests.get(key);
+    if (found === undefined) {
+      const reason = reasons.get(key) ?? 'the time was over before it was replayed';
+      return { replayed: { kind: 'different', steps, reason }, isSame: false };
+    }
+    return compare(steps, found.run.steps, found.needsFiles);
+  });
+}
+
+/** Compares what a session showed with what its replays have in common. */
+function compare(
+  recorded: readonly ObservedStep[],
+  replayed: readonly ObservedStep[],
+  needsFiles: boolean,
+): { replayed: Replayed; isSame: boolean } {
+  const observations = replayed.map(({ observation }) => observation);
+  const merged = mergeSteps(recorded, [recorded.map(({ observation }) => observation), observations]).map(
+    (step, index) => (showsEnvironment(observations[index]) ? dropContent(step) : step),
+  );
+  const isSame = merged.every(({ observation }, index) => hasOutcome(observation, observations[index]));
+  if (isSame || areAlike(recorded, observations)) {
+    return { replayed: { kind: 'stable', steps: merged, needsFiles }, isSame };
+  }
+  return { replayed: { kind: 'different', steps: recorded, reason: explain(recorded, observations) }, isSame };
+}
+
+/** An answer with the variables of its process is another one on each machine. */
+function showsEnvironment(observation: Observation | undefined): boolean {
+  return observation !== undefined && readOutcomeText(observation.outcome).includes(environmentCanary.value);
+}
+
+function dropContent(step: ObservedStep): ObservedStep {
+  const { outcome } = step.observation;
+  if (outcome.kind !== 'result') return step;
+  return { ...step, observation: { ...step.observation, outcome: { ...outcome, result: { content: [] } } } };
+}
+
+const hasOutcome = ({ outcome }: Observation, other: Observation | undefined) =>
+  JSON.stringify(outcome) === JSON.stringify(other?.outcome);
+
+function explain(recorded: readonly ObservedStep[], replayed: readonly Observation[]): string {
+  const at = recorded.findIndex(({ observation }, index) => {
+    const other = replayed[index];
+    return other === undefined || nameOutcome(other.outcome) !== nameOutcome(observation.outcome);
+  });
+  const [step, other] = [recorded[at], replayed[at]];
+  if (step === undefined || other === undefined) return 'it had another answer in a copy of the workspace';
+  const subject = step.request.kind === 'tool' ? step.request.tool : 'the request';
+  return `${subject} ended with ${nameOutcome(other.outcome)} in a copy of the workspace without network, and with ${nameOutcome(step.observation.outcome)} in the session`;
+}
+
+/** Lists the tools of the session that the server lists only for a client with abilities. */
+export async function listHiddenTools(tools: ReadonlyMap<string, unknown>, source: WorldSource): Promise<Set<string>> {
+  return new Set(await listHidden({ tools: [...tools.keys()].map((name) => ({ name })) }, source));
+}

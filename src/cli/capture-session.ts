@@ -1,0 +1,189 @@
+import type { ChildProcess } from 'node:child_process';
+import { closeSync, openSync } from 'node:fs';
+import { constants, devNull } from 'node:os';
+import { ConfigurationError, describeError } from '../base/errors.ts';
+import type { Redactor } from '../base/redaction.ts';
+import { openRecorder } from '../capture/recorder-link.ts';
+import { parseSplit } from '../capture/split.ts';
+import { placeCommand } from '../capture/place-command.ts';
+import { passThrough } from '../capture/pass-through.ts';
+import { nodeProgram } from '../server/node-program.ts';
+import { spawnByName, spawnProgram } from '../server/spawn.ts';
+import { makeTemporaryRoot, removeTree } from '../server/temporary-root.ts';
+import { fillPlace, namePlace, type PlacePaths } from '../workspace/place.ts';
+import { showPaths } from '../workspace/placeholders.ts';
+import { readWorkspace, type Workspace } from '../workspace/workspace.ts';
+import { type CaptureFlags, readVariables } from './capture-flags.ts';
+import { redactText } from './command-logger.ts';
+
+/** Passes a session through, records it, or writes evals from a journal, as the flags say. Returns the exit code. */
+export async function capture(words: string[], flags: CaptureFlags, redactor: Redactor): Promise<number> {
+  if (flags.recorder !== undefined) {
+    const { record } = await import('./capture-recorder.ts');
+    return await record(words, flags, redactor);
+  }
+  if (flags.from !== undefined) {
+    checkOut(flags);
+    const { convertFile } = await import('./capture-recorder.ts');
+    const say = (text: string) => process.stdout.write(`${redactText(text, redactor)}\n`);
+    await convertFile(flags.from, flags, { redactor, say, isOwn: false });
+    return 0;
+  }
+  checkFlags(words, flags);
+  return await runSession(words, flags);
+}
+
+function fail(input: string, code: string, message: string): never {
+  throw new ConfigurationError([{ input, code, message }]);
+}
+
+function checkOut({ out, split }: CaptureFlags): void {
+  if (out === undefined) fail('out', 'missing-out', 'name the evals file to write, such as evals/session.evals.yaml');
+  parseSplit(split);
+}
+
+function checkFlags(words: readonly string[], flags: CaptureFlags): void {
+  checkOut(flags);
+  if (words.length === 0) {
+    fail(
+      'capture',
+      'missing-server',
+      'write the command of the server after `--`: capture --out evals/session.evals.yaml -- node build/index.js',
+    );
+  }
+  for (const entry of flags.serverEnv) {
+    if (!/^[^=\s]+=/.test(entry)) fail('server-env', 'invalid-value', 'has a value that is not NAME=value');
+  }
+}
+
+/** Starts the server, and passes everything between it and the client of this process. */
+async function runSession(words: readonly string[], flags: CaptureFlags): Promise<number> {
+  await using place = await openPlace(flags.workspace);
+  const start = placeServer(words, flags, place.copy);
+  const recorder = startRecorder(place.copy?.paths ?? null);
+  const server = spawnByName(start.file, start.args, {
+    cwd: start.cwd,
+    env: start.env,
+    stdio: ['pipe', 'pipe', 'inherit'],
+  });
+  const { stdin, stdout } = server;
+  if (stdin === null || stdout === null) throw new Error('A server has pipes.');
+  const ended = waitForEnd(server);
+  const stopForwarding = forwardSignals(server);
+  const passed = passThrough(
+    { input: process.stdin, output: process.stdout },
+    { input: stdout, output: stdin },
+    (from, chunk) => recorder.send({ from, timeMs: Date.now(), bytes: chunk }),
+  );
+  stdout.once('close', closeStdout);
+  const end = await ended;
+  await Promise.race([passed, waitForQuiet(stdout)]);
+  recorder.close();
+  stopForwarding();
+  if (end.error !== null) {
+    const code = 'not-started';
+    throw new ConfigurationError([{ input: 'capture', code, message: `${words[0]} cannot be started: ${end.error}` }]);
+  }
+  // A person waits for the result. A host waits for the end of its server.
+  if (process.stderr.isTTY) await recorder.done;
+  await place[Symbol.asyncDispose]();
+  if (end.signal !== null) process.kill(process.pid, end.signal);
+  return end.code ?? 128 + constants.signals[end.signal ?? 'SIGTERM'];
+}
+
+interface OpenPlace extends AsyncDisposable {
+  /** The copy in which the server works, and the files; null if the server works where this process does. */
+  copy: { paths: PlacePaths; workspace: Workspace } | null;
+}
+
+async function openPlace(written: string | undefined): Promise<OpenPlace> {
+  if (written === undefined) return { copy: null, [Symbol.asyncDispose]: async () => {} };
+  const workspace = await readWorkspace(written, process.cwd());
+  const root = makeTemporaryRoot('mcp-eval-ci-capture-');
+  const paths = namePlace(root);
+  await fillPlace(paths, workspace);
+  return {
+    copy: { paths, workspace },
+    [Symbol.asyncDispose]: async () => {
+      removeTree(root);
+    },
+  };
+}
+
+/** The server starts as without this process, apart from a copy of the workspace and its variables. */
+function placeServer(words: readonly string[], { serverEnv }: CaptureFlags, copy: OpenPlace['copy']) {
+  const cwd = process.cwd();
+  const env = { ...process.env, ...readVariables(serverEnv) };
+  if (copy === null) {
+    const [file = '', ...args] = words;
+    return { file, args, cwd, env };
+  }
+  const { paths, workspace } = copy;
+  const [file = '', ...args] = placeCommand(words, cwd, workspace).map((word) => showPaths(word, paths));
+  return { file, args, cwd: paths.workspace, env: showPaths(env, paths) };
+}
+
+/** The recorder is a process of its own, in a group of its own: neither its end nor the host's signals reach the other one. */
+function startRecorder(paths: PlacePaths | null) {
+  const [script = '', ...args] = process.argv.slice(1);
+  const [name = '', ...rest] = args;
+  const own = [script, name, `--recorder=${paths?.workspace ?? ''}`, ...rest];
+  return openRecorder(
+    () =>
+      spawnProgram(nodeProgram, [...process.execArgv, ...own], {
+        env: process.env,
+        detached: true,
+        stdio: ['pipe', 'ignore', 'pipe'],
+      }),
+    (text) => process.stderr.write(text),
+  );
+}
+
+interface ServerEnd {
+  code: number | null;
+  signal: NodeJS.Signals | null;
+  error: string | null;
+}
+
+async function waitForEnd(server: ChildProcess): Promise<ServerEnd> {
+  return await new Promise((resolve) => {
+    server.once('error', (error) => resolve({ code: null, signal: null, error: describeError(error) }));
+    server.once('exit', (code, signal) => resolve({ code, signal, error: null }));
+  });
+}
+
+/** How long a stream has to be silent after the server has ended, before a process that inherited it is not waited for. */
+const quietMs = 500;
+
+async function waitForQuiet(stdout: NonNullable<ChildProcess['stdout']>): Promise<void> {
+  await new Promise<void>((resolve) => {
+    const timer = setTimeout(resolve, quietMs);
+    stdout.on('data', () => timer.refresh());
+  });
+}
+
+/** Node never closes its stdout. The descriptor is replaced, so that no other file gets its number. */
+function closeStdout(): void {
+  const close = () => {
+    closeSync(1);
+    openSync(devNull, 'w');
+  };
+  if (process.stdout.writableFinished || process.stdout.destroyed) close();
+  else process.stdout.once('finish', close);
+}
+
+/** A terminal sends Ctrl+C to the server, too. */
+function forwardSignals(server: ChildProcess): () => void {
+  const names: NodeJS.Signals[] = ['SIGTERM', 'SIGHUP', 'SIGINT', 'SIGQUIT'];
+  const listeners = names.map((name) => {
+    const isOfTerminal = (name === 'SIGINT' || name === 'SIGQUIT') && (process.stdin.isTTY || process.stderr.isTTY);
+    const listener = () => {
+      if (!isOfTerminal) server.kill(name);
+    };
+    process.on(name, listener);
+    return { name, listener };
+  });
+  return () => {
+    for (const { name, listener } of listeners) process.off(name, listener);
+  };
+}
