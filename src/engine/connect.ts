@@ -2,13 +2,13 @@ import { Disposer } from '../base/disposal.ts';
 import { endSentence } from '../base/text.ts';
 import { type Clock, formatDuration } from '../base/time.ts';
 import { describeUnreachable } from '../mcp/faults.ts';
-import { openRenewableSession } from '../mcp/renewable-session.ts';
 import type { Session, SessionOptions, Target } from '../mcp/session.ts';
 import { ExcessError } from '../mcp/traffic-budget.ts';
 import type { ServerVisit } from '../model/process-end.ts';
 import { startIterationLimit } from './iteration-limit.ts';
 import type { Ending } from './outcome.ts';
 import type { ReachedServer } from './process-loss.ts';
+import type { OpenSession } from './session-tape.ts';
 import { clipReason } from '../checks/reasons.ts';
 
 /** A server that a case uses, and the witness of its process. */
@@ -22,6 +22,7 @@ interface ConnectOptions {
   signal: AbortSignal | undefined;
   timeoutMs: number;
   session: Pick<SessionOptions, 'watch' | 'abilities' | 'taskTtlMs'>;
+  openSession: OpenSession;
 }
 
 /** Opens a session with each server, in order. If one connection fails, closes the sessions opened before it. */
@@ -49,11 +50,11 @@ export async function connectAll(
 
 async function connect(
   { target, visit }: ReachableServer,
-  { clock, signal, timeoutMs, subject, session: options }: ConnectOptions & { subject: string },
+  { clock, signal, timeoutMs, subject, session: options, openSession }: ConnectOptions & { subject: string },
 ): Promise<{ session: Session } | { ending: Ending }> {
   using limit = startIterationLimit(clock, timeoutMs, signal);
   try {
-    return { session: await openRenewableSession(target, { ...options, clock, signal: limit.signal, visit }) };
+    return { session: await openSession(target, { ...options, clock, signal: limit.signal, visit }) };
   } catch (error) {
     const stoppedBy = limit.stoppedBy();
     if (stoppedBy === 'caller') return { ending: { status: 'cancelled', reason: 'Cancelled before the first step.' } };

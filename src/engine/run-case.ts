@@ -1,5 +1,6 @@
 import { type Clock, formatDuration, joinSignals } from '../base/time.ts';
 import type { BrowserPool } from '../browser/pool.ts';
+import { openRenewableSession } from '../mcp/renewable-session.ts';
 import type { Target } from '../mcp/session.ts';
 import type { TestCase } from '../cases/case.ts';
 import type { RunCommand, ServerVisit } from '../model/process-end.ts';
@@ -34,6 +35,7 @@ import { runStep, type StepScope } from './run-step.ts';
 import { runSteps } from './run-steps.ts';
 import { createSampleModel } from './sampling.ts';
 import { startSchemaTime } from './schema-check.ts';
+import type { OpenSession } from './session-tape.ts';
 import { findExpectedErrors } from './tool-call.ts';
 import { createToolCatalog } from './tool-catalog.ts';
 import { Transcript } from './transcript.ts';
@@ -82,8 +84,10 @@ export async function runCase(testCase: TestCase, target: Target, options: RunCa
   return outcome;
 }
 
-interface RunCaseOptions {
+export interface RunCaseOptions {
   clock: Clock;
+  /** Opens the sessions with the servers; a tape of an earlier iteration can stand for them. */
+  openSession?: OpenSession;
   signal?: AbortSignal | undefined;
   timeoutMs: number;
   /** The time of all schema checks of the iteration together. */
@@ -132,6 +136,7 @@ async function runInSession(
     clock,
     signal: options.signal,
     timeoutMs: Math.max(timeoutMs, connectTimeoutMs),
+    openSession: options.openSession ?? openRenewableSession,
     session: {
       watch: createWatch(testCase, transcript),
       abilities: script.abilities,

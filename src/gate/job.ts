@@ -72,7 +72,9 @@ export interface ReportSinks {
 
 /** The parts that an entry adds to a job: the outputs for its results, and the means by which the job survives its process. */
 interface JobSinks
-  extends ReportSinks, Pick<GateContext, 'onProgress' | 'saveRemoteResources' | 'watchEvidence' | 'repeat'> {
+  extends
+    ReportSinks,
+    Pick<GateContext, 'onProgress' | 'saveRemoteResources' | 'watchEvidence' | 'repeat' | 'runCase'> {
   /** Called when the plan is complete, before anything starts. */
   onPlanned?: () => void;
   supervision?: Supervision;
@@ -108,7 +110,7 @@ export type JobResult = GateResult & {
  */
 export async function runJob(options: GateOptions, context: JobContext, sinks: JobSinks): Promise<JobResult> {
   const { cwd, environment, clock, logger, redactor } = context;
-  const { supervision, renderFallback, saveRemoteResources, onProgress, watchEvidence, repeat } = sinks;
+  const { supervision, renderFallback, saveRemoteResources, onProgress, watchEvidence, repeat, runCase } = sinks;
   const startedAt = new Date(clock.now());
   const { updatesSnapshots = false, isRecording = false, recordsUpstream = false } = sinks;
   const nowMs = clock.now();
@@ -137,6 +139,7 @@ export async function runJob(options: GateOptions, context: JobContext, sinks: J
     ...(saveRemoteResources && { saveRemoteResources }),
     ...(onProgress && { onProgress }),
     ...(watchEvidence && { watchEvidence }),
+    ...(runCase && { runCase }),
     ...(repeat !== undefined && { repeat }),
   };
   const onJudged = () => {

@@ -122,7 +122,12 @@ export interface RunnerOptions {
   witnesses?: ServerWitnesses | null;
   /** The snapshots that `toMatchFile` compares with. Without them, such checks are not measured. */
   snapshots?: Snapshots | null;
+  /** Runs each iteration; `runCase` by default. */
+  runCase?: RunCase | undefined;
 }
+
+/** Runs an iteration of a case, as `runCase` does. */
+export type RunCase = typeof runCase;
 
 /** After this many iterations in a row that failed to connect, the server is considered gone; the others would only wait for it. */
 const maxUnreached = 5;
@@ -200,7 +205,7 @@ export function createRunner(options: RunnerOptions): Runner {
       hosts: options.hosts ?? null,
       onSession,
     };
-    const seen = await runCase(testCase, target, {
+    const seen = await (options.runCase ?? runCase)(testCase, target, {
       clock,
       signal,
       timeoutMs,

@@ -1,6 +1,7 @@
 import type { Clock } from '../../base/time.ts';
 import type { Logger } from '../../base/logger.ts';
 import type { Redactor } from '../../base/redaction.ts';
+import type { RunCase } from '../../runner/runner.ts';
 import type { GatePlan } from '../plan/plan.ts';
 import type { RemoteResources } from './cleanup-journal.ts';
 import type { EvidenceCollector } from './evidence-log.ts';
@@ -21,6 +22,8 @@ export interface GateContext {
   onProgress?: ProgressListener;
   /** Extends the collector of iterations. */
   watchEvidence?: (within: EvidenceCollector, plan: GatePlan) => EvidenceCollector;
+  /** Runs each iteration in this process; the engine's function by default. */
+  runCase?: RunCase;
   /** A marker in the environment of every process that is started, by which processes that outlive the gate can be found. */
   processMarker?: string;
   /** The command that runs the evals of the job again, without evals files and cases. */

@@ -6,7 +6,7 @@ import { findChromium } from '../../browser/find-chromium.ts';
 import { createBrowserPool } from '../../browser/pool.ts';
 import { createHostPrograms } from '../../host-drivers/host-programs.ts';
 import type { ServerWitnesses } from '../../model/process-end.ts';
-import { createRunner } from '../../runner/runner.ts';
+import { createRunner, type RunCase } from '../../runner/runner.ts';
 import type { RunningServer } from '../../server/running-server.ts';
 import { defaultTimeoutMs } from '../../suite/build.ts';
 import { outlineSuite } from '../../suite/manifest.ts';
@@ -45,6 +45,8 @@ export interface LocalOptions {
   witnesses?: ServerWitnesses | undefined;
   /** The recorded answers of APIs; null if no suite has any. */
   upstream?: JobUpstream | null;
+  /** Runs each iteration; the engine's function by default. */
+  runCase?: RunCase | undefined;
 }
 
 /** The evals file has its own limit of iterations. */
@@ -54,7 +56,7 @@ const maxExplained = 1000;
 /** Opens the backend that runs evals in this process. */
 export async function openLocalBackend(
   plan: LocalPlan,
-  { clock, logger, redactor, environment, witnesses, upstream = null, cwd = '/' }: LocalOptions,
+  { clock, logger, redactor, environment, witnesses, upstream = null, cwd = '/', runCase }: LocalOptions,
 ): Promise<EvalBackend> {
   const answers = createAnswerUse();
   const redactWitness = createWitnessRedaction(redactor);
@@ -88,6 +90,7 @@ export async function openLocalBackend(
     hosts,
     witnesses: witnesses ?? null,
     snapshots,
+    runCase,
   });
   const relay = plan.service.isTunnelled ? await openRelay(clock) : null;
   const openTunnel = async (running: RunningServer, server: ServerRegistration, scope: ServerScope) => {
