@@ -22,6 +22,8 @@ export { listOptions } from './gate/options/list.ts';
 export type { GateOptions } from './gate/options/schema.ts';
 export { planGate, type GatePlan, type PlanContext } from './gate/plan/plan.ts';
 export { describeProgress, type GateProgress, type ProgressListener } from './gate/run/progress.ts';
+export type { GivenOptions } from './library/option-texts.ts';
+export { runGate, type FinishedIteration, type RunGateOptions } from './library/run-gate.ts';
 export type { Evidence, IterationMark, IterationTrace } from './model/evidence.ts';
 export type { CaseReport, IterationFailure } from './model/case-report.ts';
 export type { GatePolicy } from './model/policy.ts';

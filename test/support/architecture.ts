@@ -43,6 +43,7 @@ const roomRanks: ReadonlyMap<string, number> = new Map([
   ['behaviour', 11],
   ['capture', 11],
   ['gate', 12],
+  ['library', 13],
   ['cli', 13],
   ['action', 13],
   // A separate package, which builds on the gate.
@@ -113,7 +114,7 @@ export const packageRooms: ReadonlyMap<string, readonly string[] | null> = new M
 ]);
 
 /** The only rooms that may use the process: its arguments, environment, signals and streams. */
-const processRooms: ReadonlySet<string> = new Set(['cli', 'action', 'server', 'supervisor', 'eval-service/cli']);
+const processRooms: ReadonlySet<string> = new Set(['library', 'cli', 'action', 'server', 'supervisor', 'eval-service/cli']);
 
 /** The only file of the gate that imports the eval service. */
 const serviceLoader = 'cli/eval-service.ts';

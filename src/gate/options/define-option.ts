@@ -132,7 +132,7 @@ export function openGroup(group: OptionGroup) {
 export function describeOptions(definitions: OptionDefinitions): OptionDescription[] {
   const names = new Set(Object.keys(definitions).map(toOptionName));
   return Object.entries(definitions).map(([key, { schema, text, rules: _rules, implied: _implied, ...definition }]) => {
-    const form = readForm(schema);
+    const { unit: _unit, write: _write, ...form } = readForm(schema);
     const hint = definition.hint ?? form.hint;
     if (hint === undefined) throw new Error(`The option ${key} has no hint.`);
     return {

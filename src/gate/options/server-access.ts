@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { Secret } from '../../base/redaction.ts';
 import { parseHeaderLines } from '../../base/written-headers.ts';
-import { issue, lines, withForm } from './values.ts';
+import { issue, lines, withForm, writePairs } from './values.ts';
 
 const parsedHeaders = lines.transform((entries, context) => {
   const { values, problems } = parseHeaderLines(entries);
@@ -10,7 +10,12 @@ const parsedHeaders = lines.transform((entries, context) => {
 });
 
 /** Parses headers, one `Name: value` per line. Never quotes an entry, which may be the secret. */
-export const headers = withForm(parsedHeaders, { hint: '<Name: value>', isList: true, secret: ':' });
+export const headers = withForm(parsedHeaders, {
+  hint: '<Name: value>',
+  isList: true,
+  secret: ':',
+  write: (value) => writePairs(': ', value),
+});
 
 const oauthKeys = ['client-id', 'issuer', 'scope'] as const;
 

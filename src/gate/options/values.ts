@@ -13,6 +13,10 @@ export interface ValueForm {
   isList?: true;
   /** The location of the secret: the whole value, or what is behind this separator in each line. */
   secret?: 'value' | '=' | ':';
+  /** What a number means that a program passes. Absent if the value is never a number. */
+  unit?: 'milliseconds' | 'fraction' | 'count';
+  /** Writes an object that a program passes as the text that the schema parses. Absent if the value is never an object. */
+  write?: (value: object) => string;
 }
 
 const forms = z.registry<ValueForm>();
@@ -28,6 +32,13 @@ export function readForm(schema: z.ZodType): ValueForm {
 }
 
 // Every option is text from an input or a flag. These schemas parse it and explain the right format.
+
+/** Writes named values, one per line; of a null only the name. */
+export function writePairs(separator: string, value: object): string {
+  return Object.entries(value)
+    .map(([name, each]) => (each === null ? name : `${name}${separator}${String(each)}`))
+    .join('\n');
+}
 
 export const issue = (message: string) => ({ code: 'custom' as const, message });
 
@@ -77,7 +88,10 @@ export const optionalOrigin = optionalText.transform((text, context) => {
 });
 
 /** Keeps the text unchanged, because YAML depends on the indentation of the first line, and findings on line numbers. */
-export const optionalDocument = z.string().transform((text) => (text.trim() === '' ? null : text));
+export const optionalDocument = withForm(
+  z.string().transform((text) => (text.trim() === '' ? null : text)),
+  { write: (value) => JSON.stringify(value) },
+);
 
 const parsedDuration = z.string().transform((text, context) => {
   const durationMs = parseDuration(text);
@@ -88,15 +102,17 @@ const parsedDuration = z.string().transform((text, context) => {
   return z.NEVER;
 });
 
-export const duration = withForm(parsedDuration, { hint: '<duration>' });
+export const duration = withForm(parsedDuration, { hint: '<duration>', unit: 'milliseconds' });
 
 /** Parses a decimal number above 0. */
-export const positiveNumber = z.string().transform((text, context) => {
+const parsedNumber = z.string().transform((text, context) => {
   const value = Number(text);
   if (/^\s*\d+(?:\.\d+)?\s*$/.test(text) && value > 0 && Number.isFinite(value)) return value;
   context.addIssue(issue(`${JSON.stringify(text)} is not a number above 0; write one such as 5 or 0.5`));
   return z.NEVER;
 });
+
+export const positiveNumber = withForm(parsedNumber, { unit: 'count' });
 
 const parsedFlag = z.string().transform((text, context) => {
   if (/^(?:true|True|TRUE)$/.test(text.trim())) return true;
@@ -108,7 +124,7 @@ const parsedFlag = z.string().transform((text, context) => {
 /** Accepts the spellings of YAML 1.2's core schema, like the runner's boolean inputs. */
 export const flag = withForm(parsedFlag, { hint: '[bool]' });
 
-export const optionalPassRate = z.string().transform((text, context) => {
+const parsedPassRate = z.string().transform((text, context) => {
   if (text.trim() === '') return null;
   const parsed = parsePassRate(text);
   if (parsed.ok) return parsed.passRate;
@@ -116,9 +132,11 @@ export const optionalPassRate = z.string().transform((text, context) => {
   return z.NEVER;
 });
 
+export const optionalPassRate = withForm(parsedPassRate, { unit: 'fraction' });
+
 const maxRuns = 100;
 /** Parses a number of runs, or a range from which the confidence decides how many are needed; null for a blank text. */
-export const optionalRuns = z.string().transform((text, context): number | RunRange | null => {
+const parsedRuns = z.string().transform((text, context): number | RunRange | null => {
   const written = text.trim();
   if (written === '') return null;
   const isCount = (runs: number) => Number.isInteger(runs) && runs >= 1 && runs <= maxRuns;
@@ -132,8 +150,13 @@ export const optionalRuns = z.string().transform((text, context): number | RunRa
   return z.NEVER;
 });
 
+export const optionalRuns = withForm(parsedRuns, {
+  unit: 'count',
+  write: ({ min, max }: Partial<RunRange>) => `${min}..${max}`,
+});
+
 /** Parses how many iterations may run at the same time; null for a blank text. */
-export const optionalConcurrency = z.string().transform((text, context): ConcurrencySetting | null => {
+const parsedConcurrency = z.string().transform((text, context): ConcurrencySetting | null => {
   const written = text.trim();
   if (written === '') return null;
   if (written === 'auto') return written;
@@ -145,20 +168,24 @@ export const optionalConcurrency = z.string().transform((text, context): Concurr
   return z.NEVER;
 });
 
+export const optionalConcurrency = withForm(parsedConcurrency, { unit: 'count' });
+
 /** Parses a number that counts from 1. */
-export const optionalOrdinal = (what: string) =>
-  z.string().transform((text, context) => {
+export const optionalOrdinal = (what: string) => {
+  const schema = z.string().transform((text, context) => {
     if (text.trim() === '') return null;
     if (/^\s*[1-9]\d{0,8}\s*$/.test(text)) return Number(text);
     context.addIssue(issue(`${JSON.stringify(text)} is not the number of a ${what}; write one such as 12`));
     return z.NEVER;
   });
+  return withForm(schema, { unit: 'count' });
+};
 
 /** A matrix of GitHub has at most 256 jobs. */
 const maxShards = 256;
 
 /** Parses `2/4`: the second of four shards. */
-export const optionalShard = z.string().transform((text, context) => {
+const parsedShard = z.string().transform((text, context) => {
   if (text.trim() === '') return null;
   const [, index = 0, total = 0] = (/^\s*(\d{1,3})\s*\/\s*(\d{1,3})\s*$/.exec(text) ?? []).map(Number);
   if (index >= 1 && index <= total && total <= maxShards) return { index, total };
@@ -168,6 +195,10 @@ export const optionalShard = z.string().transform((text, context) => {
     ),
   );
   return z.NEVER;
+});
+
+export const optionalShard = withForm(parsedShard, {
+  write: ({ index, total }: { index?: number; total?: number }) => `${index}/${total}`,
 });
 
 type Words<Word extends string> = readonly [Word, ...Word[]];
@@ -222,7 +253,12 @@ export const secrets = (form: `${string}=${string}`) => {
     }
     return values;
   });
-  return withForm(schema, { hint: `<${form}>`, isList: true, secret: '=' });
+  return withForm(schema, {
+    hint: `<${form}>`,
+    isList: true,
+    secret: '=',
+    write: (value) => writePairs('=', value),
+  });
 };
 
 const environmentName = /^[A-Za-z_][A-Za-z0-9_]*$/;
@@ -240,7 +276,11 @@ const parsedEnvironment = lines.transform((entries, context) => {
 });
 
 /** Parses variables: `NAME=value` sets one; `NAME` alone (null here) passes on the job's own. */
-export const environment = withForm(parsedEnvironment, { hint: '<NAME=value>', isList: true });
+export const environment = withForm(parsedEnvironment, {
+  hint: '<NAME=value>',
+  isList: true,
+  write: (value) => writePairs('=', value),
+});
 
 /** The formats that a gate can write in addition to report.json and junit.xml. */
 const reportFormatNames = ['html', 'ctrf', 'badge', 'otlp', 'iterations'] as const;
