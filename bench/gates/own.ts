@@ -38,14 +38,14 @@ export function writeCommand(start: string): string {
 }
 
 /** Makes the workspace of the files that every contestant gets, without links that lead out, which the command refuses. */
-export async function makeWorkspace(project: string): Promise<void> {
+export async function makeWorkspace(project: string, directory = workspace): Promise<void> {
   const files = join(project, 'files');
   const inside = async (path: string) => {
     const target = await readlink(path).catch(() => null);
     return target === null || !relative(files, resolve(dirname(path), target)).startsWith('..');
   };
-  await mkdir(join(project, workspace));
-  await cp(files, join(project, workspace), { recursive: true, preserveTimestamps: true, filter: inside });
+  await mkdir(join(project, directory), { recursive: true });
+  await cp(files, join(project, directory), { recursive: true, preserveTimestamps: true, filter: inside });
 }
 
 /** The value of `--workspace`. */
@@ -69,13 +69,14 @@ interface Report {
 /** Runs evals and the comparison of the surface, as the workflow that `init` writes does. */
 export async function runEvals(
   gate: Gate,
-  { evals, surface, command = gate.start }: { evals: string; surface: string | null; command?: string },
+  { evals, surface, command, files }: { evals: string; surface: string | null; command: string; files?: string },
 ): Promise<Signal> {
   const { code } = await runOwn(gate, [
     'run',
     `--server-command=${command}`,
     `--evals=${evals}`,
     ...(surface === null ? [] : [`--surface=${surface}`]),
+    ...(files === undefined ? [] : [`--workspace=${files}`]),
     `--sandbox=${sandbox[gate.level]}`,
     '--report-dir=report',
     '--quiet',
