@@ -1,7 +1,8 @@
+import { isAnswered } from '../explore/answers.ts';
 import { appendAll } from '../base/lists.ts';
 import { createHash } from 'node:crypto';
 import { createRandom } from '../base/random.ts';
-import { type ExploredRequest, isAnswered, nameRequest, type Outcome } from '../explore/exploration.ts';
+import { type ExploredRequest, nameRequest, type Outcome } from '../explore/exploration.ts';
 import { type ExploreProgress, exploreServer } from '../explore/explore.ts';
 import { type Inventory, readInventory } from '../explore/inventory.ts';
 import { shareTime } from '../explore/time-shares.ts';

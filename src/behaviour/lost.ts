@@ -1,6 +1,7 @@
+import { isAnswered } from '../explore/answers.ts';
 import { listTexts } from '../base/json.ts';
 import { formatCount } from '../base/text.ts';
-import { isAnswered, nameRequest, type Outcome } from '../explore/exploration.ts';
+import { nameRequest, type Outcome } from '../explore/exploration.ts';
 import { printMasked } from '../explore/stability/texts.ts';
 import type { ComparedRequest } from './bench.ts';
 

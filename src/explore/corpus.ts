@@ -1,12 +1,6 @@
+import { isAnswered, isRefused } from './answers.ts';
 import { isJsonEqual, isRecord, listTexts, tryParseJson } from '../base/json.ts';
-import {
-  type ExploredRequest,
-  isAnswered,
-  isRefused,
-  nameRequest,
-  type ObservedStep,
-  type SessionRun,
-} from './exploration.ts';
+import { type ExploredRequest, nameRequest, type ObservedStep, type SessionRun } from './exploration.ts';
 import type { Inventory } from './inventory.ts';
 import { maskForms } from './stability/forms.ts';
 import { printMasked, readOutcomeText, readRefusal } from './stability/texts.ts';

@@ -1,12 +1,5 @@
-import {
-  type Counted,
-  type Exploration,
-  isAnswered,
-  isRefused,
-  type ObservedStep,
-  type SessionRun,
-  type ToolCoverage,
-} from './exploration.ts';
+import { isAnswered, isRefused } from './answers.ts';
+import type { Counted, Exploration, ObservedStep, SessionRun, ToolCoverage } from './exploration.ts';
 import type { Inventory, ListedTool } from './inventory.ts';
 import type { Knowledge } from './knowledge.ts';
 import { type ErrorKind, errorKinds, listWrongCalls } from './phases/errors.ts';

@@ -136,16 +136,6 @@ export function nameRequest(request: ExploredRequest): string {
   return request.kind === 'resource' ? request.uri : request.prompt;
 }
 
-/** Checks if a request was answered as a caller hopes: with a result that is no error. */
-export function isAnswered({ outcome }: Pick<Observation, 'outcome'>): boolean {
-  return outcome.kind === 'result' && !outcome.isError;
-}
-
-/** Checks if the server refused the request, and said so. */
-export function isRefused({ outcome }: Pick<Observation, 'outcome'>): boolean {
-  return outcome.kind === 'error' || (outcome.kind === 'result' && outcome.isError);
-}
-
 /** Checks if a request changed no file of the workspace. */
 export function hasNoEffects({ added, changed, removed }: FileEffects): boolean {
   return added.length + changed.length + removed.length === 0;

@@ -1,16 +1,10 @@
+import { isAnswered } from './answers.ts';
 import { createRandom } from '../base/random.ts';
 import { ConfigurationError } from '../base/errors.ts';
 import { clipText } from '../base/text.ts';
 import type { KeptSession } from './corpus.ts';
 import { countCoverage } from './count-coverage.ts';
-import {
-  type Counted,
-  type Exploration,
-  isAnswered,
-  nameRequest,
-  type SessionRun,
-  type Unexplored,
-} from './exploration.ts';
+import { type Counted, type Exploration, nameRequest, type SessionRun, type Unexplored } from './exploration.ts';
 import { type Inventory, type ListedTool, readInventory } from './inventory.ts';
 import { createKnowledge, type Knowledge } from './knowledge.ts';
 import { createLab, type Lab } from './lab.ts';

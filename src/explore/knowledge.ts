@@ -1,6 +1,7 @@
+import { isAnswered } from './answers.ts';
 import { appendAll } from '../base/lists.ts';
 import type { JsonObject } from '../base/json.ts';
-import { type ExploredRequest, isAnswered, type ObservedStep, type SessionRun } from './exploration.ts';
+import type { ExploredRequest, ObservedStep, SessionRun } from './exploration.ts';
 import type { Inventory, ListedTool } from './inventory.ts';
 import type { Parameter } from './schema/parameters.ts';
 import { learnFromArguments, learnFromResult, type LearnedValue } from './vocabulary/learned-values.ts';

@@ -1,9 +1,9 @@
+import { isAnswered } from './answers.ts';
 import { isJsonEqual } from '../base/json.ts';
 import { checkSchema } from '../engine/schema-check.ts';
 import {
   type ExploredRequest,
   hasNoEffects,
-  isAnswered,
   nameRequest,
   type ObservedStep,
   type PhaseName,

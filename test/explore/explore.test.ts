@@ -2,7 +2,8 @@ import { mkdir, readdir, readFile, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { systemClock } from '../../src/base/time.ts';
-import { type Exploration, isAnswered, nameRequest } from '../../src/explore/exploration.ts';
+import { isAnswered } from '../../src/explore/answers.ts';
+import { type Exploration, nameRequest } from '../../src/explore/exploration.ts';
 import { draftCases } from '../../src/explore/draft/draft-cases.ts';
 import { readOutcomeText } from '../../src/explore/stability/texts.ts';
 import { exploreInTest, knownServers, listFindings, nameExploredServer } from '../support/explore.ts';
@@ -76,6 +77,18 @@ describe('exploreAndCheck', () => {
     expect(print('create_entity')).toEqual(['create_entity true']);
     expect(print('add_remark')).toEqual(['create_entity true', 'add_remark true']);
     expect(print('publish')).toEqual(['create_entity true', 'publish true']);
+  });
+
+  it('takes a result that reads like an error for a refusal, and finds the calls before it with which it is none', async () => {
+    const exploration = await exploreInTest(nameExploredServer('pages'));
+    expect(listCovered(exploration)).toEqual(['add_title', 'create_page', 'show_page']);
+    const titled = exploration.sessions.find(({ adds }) => adds.includes('tool add_title'));
+    expect(titled?.steps.map(({ request }) => nameRequest(request))).toEqual(['create_page', 'add_title']);
+    expect(exploration.unexplored).toEqual([
+      { subject: 'print_page', reason: 'it refused every call, the last one with: Failed to print: no printer' },
+    ]);
+    const shown = exploration.coverage.byTool.find(({ tool }) => tool === 'show_page');
+    expect(shown?.errorPaths.reached).toContain('unknown');
   });
 
   it('makes the table that a database needs, and sees what statements and calls change in it', async () => {

@@ -1,3 +1,4 @@
+import { isAnswered, isRefused, readsLikeError } from '../answers.ts';
 import { isRecord, type JsonObject } from '../../base/json.ts';
 import { appendAll } from '../../base/lists.ts';
 import { type Ability, abilities } from '../../model/client-abilities.ts';
@@ -8,8 +9,6 @@ import {
   type ExploredSession,
   type Exploration,
   type Finding,
-  isAnswered,
-  isRefused,
   nameRequest,
   type Observation,
 } from '../exploration.ts';
@@ -18,7 +17,7 @@ import { readOutcomeText } from '../stability/texts.ts';
 import { mapTexts } from '../../workspace/placeholders.ts';
 import { readReference } from '../world/placeholders.ts';
 import { chooseChecks } from './checks.ts';
-import { readsLikeError, settleSession } from './settle.ts';
+import { settleSession } from './settle.ts';
 import { type RequiredNames, writeTitle } from './title.ts';
 
 /** The most cases of a file: more are not read. */

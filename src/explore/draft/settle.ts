@@ -82,20 +82,3 @@ function hideEnvironment(outcome: Outcome): Outcome {
 /** Checks if nothing of the answer is asserted. */
 const hasNoAnswer = (outcome: Outcome) =>
   outcome.kind === 'result' && Array.isArray(outcome.result['content']) && outcome.result['content'].length === 0;
-
-/** How an answer reads that only looks like a success. */
-const errorTexts: readonly RegExp[] = [
-  /^\s*(?:[A-Za-z_]\w*\.)*\w*(?:Error|Exception)\b(?: \w+)*:/,
-  /^\s*(?:error|fatal|failed|failure|invalid|unable to|could not|cannot|can't|access denied|permission denied)\b/i,
-  /^Traceback \(most recent call last\)|^panic: /,
-];
-
-/** One line that says that something does not exist. */
-const missingText = /\b(?:was |is |were |are )?not found\b|\bdoes not exist\b|\bno such\b/i;
-
-/** Checks if a result that is no error reads like one. */
-export function readsLikeError(outcome: Outcome): boolean {
-  if (outcome.kind !== 'result' || outcome.isError) return false;
-  const text = readOutcomeText(outcome);
-  return errorTexts.some((form) => form.test(text)) || (/^\s*[^\n]{1,200}\s*$/.test(text) && missingText.test(text));
-}

@@ -1,13 +1,8 @@
+import { isRefused } from '../answers.ts';
 import { isJsonEqual } from '../../base/json.ts';
 import { clipText } from '../../base/text.ts';
 import { overContent, partlyMissing } from '../corpus.ts';
-import {
-  type ExploredRequest,
-  type ExploredSession,
-  isRefused,
-  nameRequest,
-  type ObservedStep,
-} from '../exploration.ts';
+import { type ExploredRequest, type ExploredSession, nameRequest, type ObservedStep } from '../exploration.ts';
 import { readOutcomeText } from '../stability/texts.ts';
 import { readVerb } from '../vocabulary/names.ts';
 import { writesByStatement } from '../vocabulary/statements.ts';

@@ -1,13 +1,7 @@
+import { isAnswered } from '../answers.ts';
 import { isJsonEqual, type JsonObject } from '../../base/json.ts';
 import { checkSchema } from '../../engine/schema-check.ts';
-import {
-  type ExploredRequest,
-  type Finding,
-  isAnswered,
-  type Observation,
-  type ObservedStep,
-  type SessionRun,
-} from '../exploration.ts';
+import type { ExploredRequest, Finding, Observation, ObservedStep, SessionRun } from '../exploration.ts';
 import type { Inventory, ListedTool } from '../inventory.ts';
 import { checkArguments, judgeTrace } from '../lab.ts';
 import type { TimeShares } from '../time-shares.ts';

@@ -1,5 +1,6 @@
+import { isAnswered } from '../answers.ts';
 import { isJsonEqual } from '../../base/json.ts';
-import { type ExploredRequest, isAnswered, type ObservedStep } from '../exploration.ts';
+import type { ExploredRequest, ObservedStep } from '../exploration.ts';
 import { printMasked } from '../stability/texts.ts';
 
 /** A call between two requests of the same reader. */

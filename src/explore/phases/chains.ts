@@ -1,5 +1,6 @@
+import { isAnswered } from '../answers.ts';
 import { type JsonObject, listTexts } from '../../base/json.ts';
-import { type ExploredRequest, isAnswered, type ObservedStep } from '../exploration.ts';
+import type { ExploredRequest, ObservedStep } from '../exploration.ts';
 import type { ListedTool } from '../inventory.ts';
 import type { WorkingCall } from '../knowledge.ts';
 import { isSameOutcome } from '../lab.ts';

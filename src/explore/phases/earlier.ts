@@ -1,4 +1,4 @@
-import { isAnswered } from '../exploration.ts';
+import { isAnswered } from '../answers.ts';
 import type { EarlierCorpus } from '../read-corpus.ts';
 import type { PhaseContext } from './phase.ts';
 import { settleRun } from './settle-run.ts';

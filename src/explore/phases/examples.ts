@@ -1,4 +1,5 @@
-import { hasNoEffects, isAnswered } from '../exploration.ts';
+import { isAnswered } from '../answers.ts';
+import { hasNoEffects } from '../exploration.ts';
 import type { ListedTool } from '../inventory.ts';
 import { isSameOutcome } from '../lab.ts';
 import { readVerb } from '../vocabulary/names.ts';

@@ -1,5 +1,6 @@
+import { isAnswered } from '../answers.ts';
 import { type KeptSession, chooseSessions } from '../corpus.ts';
-import { type ExploredRequest, isAnswered, nameRequest, type SessionRun } from '../exploration.ts';
+import { type ExploredRequest, nameRequest, type SessionRun } from '../exploration.ts';
 import type { Lab } from '../lab.ts';
 import { joinSessions, shiftReferences } from '../world/placeholders.ts';
 

@@ -1,5 +1,6 @@
+import { isAnswered, isRefused } from '../answers.ts';
 import type { JsonObject } from '../../base/json.ts';
-import { type ExploredRequest, isAnswered, isRefused, type PhaseName, type SessionRun } from '../exploration.ts';
+import type { ExploredRequest, PhaseName, SessionRun } from '../exploration.ts';
 import type { ListedTool } from '../inventory.ts';
 import type { Parameter } from '../schema/parameters.ts';
 import { readRefusal } from '../stability/texts.ts';
@@ -9,6 +10,9 @@ import { callTool, type PhaseContext } from './phase.ts';
 
 /** The most changes of refused arguments. */
 const maxChanges = 5;
+
+/** An answer that only reads like an error may be all that the tool says. */
+const changesWithoutFlag = 2;
 
 interface TryOptions {
   phase: PhaseName;
@@ -59,7 +63,8 @@ export async function tryCall(
       },
     });
     const next = proposals.find((proposal) => !tried.has(JSON.stringify(proposal)));
-    if (next === undefined || (isLimit && count > 1)) return null;
+    const isUnflagged = observation.outcome.kind === 'result' && !observation.outcome.isError;
+    if (next === undefined || (isLimit && count > 1) || (isUnflagged && count >= changesWithoutFlag)) return null;
     args = next;
   }
   return null;

@@ -37,6 +37,11 @@ const form = object({
 const notes = new Map();
 const tables = new Map();
 const remarks = new Map();
+const pages = new Set();
+const makePage = (name) => {
+  pages.add(name);
+  return text(`created ${name}`);
+};
 let calls = 0;
 
 /** The tools of each set, by the argument that chooses it. */
@@ -89,6 +94,19 @@ const sets = {
     },
     // Nothing but its state connects it to the others.
     publish: { call: () => (remarks.size === 0 ? failure('nothing to publish') : text('published')) },
+  },
+  // Its errors have no flag, as those of servers that return whatever a function returns.
+  pages: {
+    create_page: { schema: object({ pageName: string }), call: ({ pageName }) => makePage(pageName) },
+    add_title: {
+      schema: object({ pageName: string, title: string }),
+      call: ({ pageName, title }) => text(pages.has(pageName) ? `titled ${title}` : `Page ${pageName} does not exist`),
+    },
+    show_page: {
+      schema: object({ pageName: string }),
+      call: ({ pageName }) => text(pages.has(pageName) ? `page ${pageName}` : `Page ${pageName} does not exist`),
+    },
+    print_page: { schema: object({ pageName: string }), call: () => text('Failed to print: no printer') },
   },
   words: {
     shout: {

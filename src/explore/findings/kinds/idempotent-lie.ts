@@ -1,5 +1,6 @@
+import { isAnswered } from '../../answers.ts';
 import { isJsonEqual } from '../../../base/json.ts';
-import { isAnswered, nameRequest, type ObservedStep } from '../../exploration.ts';
+import { nameRequest, type ObservedStep } from '../../exploration.ts';
 import { describeFiles } from '../describe-files.ts';
 import { defineFinding, type Problem } from '../define-finding.ts';
 import { hasChanged, listBetween } from '../reads.ts';

@@ -1,6 +1,6 @@
+import { isRefused } from '../../answers.ts';
 import { clipText } from '../../../base/text.ts';
 import { isJsonEqual, type JsonObject } from '../../../base/json.ts';
-import { isRefused } from '../../exploration.ts';
 import { readOutcomeText } from '../../stability/texts.ts';
 import { defineFinding, eachStep } from '../define-finding.ts';
 

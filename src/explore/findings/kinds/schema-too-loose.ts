@@ -1,4 +1,4 @@
-import { isAnswered } from '../../exploration.ts';
+import { isAnswered } from '../../answers.ts';
 import { defineFinding, eachStep } from '../define-finding.ts';
 
 /** A note: frameworks that convert "5" to 5, or drop unknown keys, are not wrong. */

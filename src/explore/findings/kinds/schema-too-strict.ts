@@ -1,5 +1,5 @@
+import { isRefused } from '../../answers.ts';
 import { clipText } from '../../../base/text.ts';
-import { isRefused } from '../../exploration.ts';
 import { readOutcomeText } from '../../stability/texts.ts';
 import { defineFinding, eachStep } from '../define-finding.ts';
 import { isValidationMessage } from '../validation-messages.ts';
