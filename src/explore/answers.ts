@@ -11,6 +11,14 @@ export function isRefused({ outcome }: Pick<Observation, 'outcome'>): boolean {
   return outcome.kind === 'error' || (outcome.kind === 'result' && outcome.isError) || readsLikeError(outcome);
 }
 
+/** The code of an error that asks the user to open URLs first. */
+const urlElicitationRequired = -32_042;
+
+/** Checks if the server waits until the user has opened a URL, and the client repeats the call. */
+export function wantsUrl({ outcome }: Pick<Observation, 'outcome'>): boolean {
+  return outcome.kind === 'error' && outcome.code === urlElicitationRequired;
+}
+
 /** How an answer reads that only looks like a success. */
 const errorTexts: readonly RegExp[] = [
   /^\s*(?:[A-Za-z_]\w*\.)*\w*(?:Error|Exception)\b(?: \w+)*:/,

@@ -1,4 +1,4 @@
-import { isAnswered } from './answers.ts';
+import { isAnswered, wantsUrl } from './answers.ts';
 import { isJsonEqual } from '../base/json.ts';
 import { checkSchema } from '../engine/schema-check.ts';
 import {
@@ -141,6 +141,8 @@ export function judgeTrace(
   isHarmless: (tool: string) => boolean,
 ): Trace {
   const { files } = observation;
+  // The server may answer the next call, because it remembers this one.
+  if (wantsUrl(observation)) return 'used';
   if (hasNoEffects(files) && (isHarmlessRequest(request, isHarmless) || !isAnswered(observation))) return 'clean';
   return request.kind === 'tool' && readVerb(request.tool) === 'remove' ? 'spoilt' : 'used';
 }

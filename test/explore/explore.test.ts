@@ -91,6 +91,17 @@ describe('exploreAndCheck', () => {
     expect(shown?.errorPaths.reached).toContain('unknown');
   });
 
+  it('keeps the call that a server refused until the user has opened a URL before its repetition', async () => {
+    const { sessions, flaky } = await exploreInTest(nameExploredServer('consent'));
+    const opened = sessions.filter(({ steps }) => JSON.stringify(steps).includes('"opened '));
+    expect(opened).not.toEqual([]);
+    for (const { steps } of opened) {
+      const calls = steps.map(({ request }) => nameRequest(request));
+      expect(calls.filter((name) => name === 'open_site')).toHaveLength(2);
+    }
+    expect(flaky).toEqual([]);
+  });
+
   it('makes the table that a database needs, and sees what statements and calls change in it', async () => {
     const exploration = await exploreInTest(nameExploredServer('records'));
     const { coverage, flaky, harmless } = exploration;

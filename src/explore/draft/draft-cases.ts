@@ -1,4 +1,4 @@
-import { isAnswered, isRefused, readsLikeError } from '../answers.ts';
+import { isAnswered, isRefused, readsLikeError, wantsUrl } from '../answers.ts';
 import { isRecord, type JsonObject } from '../../base/json.ts';
 import { appendAll } from '../../base/lists.ts';
 import { type Ability, abilities } from '../../model/client-abilities.ts';
@@ -10,7 +10,6 @@ import {
   type Exploration,
   type Finding,
   nameRequest,
-  type Observation,
 } from '../exploration.ts';
 import { isValidationMessage } from '../findings/validation-messages.ts';
 import { readOutcomeText } from '../stability/texts.ts';
@@ -202,13 +201,6 @@ export function draftClient(
       ...(name === 'elicitation' && wantsUrl(observation) ? ['decline'] : []),
     ]);
   return Object.fromEntries(names.map((name) => [name, name === 'roots' ? roots : list(name)]));
-}
-
-/** The code of an error that asks the user to open URLs first. */
-const urlElicitationRequired = -32_042;
-
-function wantsUrl({ outcome }: Observation): boolean {
-  return outcome.kind === 'error' && outcome.code === urlElicitationRequired;
 }
 
 /**

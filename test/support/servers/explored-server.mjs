@@ -38,6 +38,7 @@ const notes = new Map();
 const tables = new Map();
 const remarks = new Map();
 const pages = new Set();
+let wantsConsent = false;
 const makePage = (name) => {
   pages.add(name);
   return text(`created ${name}`);
@@ -94,6 +95,18 @@ const sets = {
     },
     // Nothing but its state connects it to the others.
     publish: { call: () => (remarks.size === 0 ? failure('nothing to publish') : text('published')) },
+  },
+  // A refused call is remembered, and the next one answered.
+  consent: {
+    open_site: {
+      schema: object({ site: string }),
+      refuse: () => {
+        wantsConsent = !wantsConsent;
+        return wantsConsent ? { code: -32_042, message: 'Open the site first' } : null;
+      },
+      call: ({ site }) => text(`opened ${site}`),
+    },
+    press_button: { call: () => text('pressed') },
   },
   // Its errors have no flag, as those of servers that return whatever a function returns.
   pages: {
@@ -465,6 +478,11 @@ for await (const line of createInterface({ input: process.stdin })) {
   const mistake = isLoose ? null : findMistake(tool.schema ?? {}, args);
   if (mistake !== null) {
     send({ id, error: { code: -32_602, message: mistake } });
+    continue;
+  }
+  const refusal = tool.refuse?.(args) ?? null;
+  if (refusal !== null) {
+    send({ id, error: refusal });
     continue;
   }
   if (tool.asks === true) {
