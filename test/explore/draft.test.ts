@@ -191,4 +191,15 @@ describe('draftEvals', () => {
       { value: 'two words', path: '/body' },
     ]);
   });
+
+  it('asserts nothing about private names, which another version of a library may not have', () => {
+    const check = (document: JsonObject) =>
+      draft([session([call('inspect', JSON.stringify(document))], ['tool inspect'])])[0]?.checks;
+    expect(check({ name: 'two words', _handlers: { echo: 1 }, _id: 7 })).toMatchObject([
+      { value: 'two words', path: '/name' },
+      { value: 7, path: '/_id' },
+    ]);
+    expect(check({ members: ['_handlers', '_options'] })).toMatchObject([{ type: 'toolResultIsError' }]);
+    expect(check({ members: ['handlers', 'a_b'] })).toMatchObject([{ value: { members: ['handlers', 'a_b'] } }]);
+  });
 });

@@ -133,6 +133,7 @@ function chooseFile(
   if (text.split('\n').length <= maxLines + 1 || text.length > longestFile || text.includes('{{workspace}}'))
     return null;
   const ignore = typeof value === 'string' ? [] : listMarked(value);
+  if (typeof value !== 'string' && hasPrivate(value)) return null;
   if (typeof value === 'string' ? value.includes(volatileMark) : ignore.length > maxIgnored) return null;
   const file = keepFile(typeof value === 'string' ? 'txt' : 'json', text);
   return { toMatchFile: file, ...(ignore.length > 0 && { ignore }) };
@@ -141,7 +142,8 @@ function chooseFile(
 /** Asserts a small document as a whole, or else a few stable values in it. */
 function chooseParts(document: unknown): JsonObject[] {
   const text = JSON.stringify(document);
-  if (text.length <= longestWhole && !text.includes(volatileMark)) return [{ toolResultEquals: document }];
+  const isWhole = text.length <= longestWhole && !text.includes(volatileMark) && !hasPrivate(document);
+  if (isWhole) return [{ toolResultEquals: document }];
   const leaves = listLeaves(document, '').filter(({ value }) => isTelling(value));
   const chosen = new Set(leaves.toSorted((a, b) => rankLeaf(a.value) - rankLeaf(b.value)).slice(0, maxParts));
   return leaves
@@ -157,16 +159,31 @@ function rankLeaf(value: unknown): number {
 
 function isTelling(value: unknown): boolean {
   if (typeof value === 'string') {
-    return value !== '' && value.length <= longestText && !value.includes(volatileMark) && !value.includes('\n');
+    const isStable = value.length <= longestText && !value.includes(volatileMark) && !value.includes('\n');
+    return value !== '' && isStable && !privateName.test(value);
   }
   return typeof value === 'number' || typeof value === 'boolean';
+}
+
+/** By convention, a name of something internal, which another version of a library may not have. `_id` is the key of a document. */
+const privateName = /^_(?!id$)[A-Za-z]\w*$/;
+
+/** Checks if a document has a private name, as the name of a member or as a value. */
+function hasPrivate(value: unknown): boolean {
+  if (typeof value === 'string') return privateName.test(value);
+  if (Array.isArray(value)) return value.some(hasPrivate);
+  return (
+    isRecord(value) && Object.entries(value).some(([name, member]) => privateName.test(name) || hasPrivate(member))
+  );
 }
 
 function listLeaves(value: unknown, pointer: string): Array<{ pointer: string; value: unknown }> {
   if (Array.isArray(value)) return value.slice(0, 3).flatMap((item, index) => listLeaves(item, `${pointer}/${index}`));
   if (!isRecord(value)) return [{ pointer, value }];
   return Object.entries(value).flatMap(([name, member]) =>
-    name.includes(volatileMark) ? [] : listLeaves(member, `${pointer}/${escapePointerToken(name)}`),
+    name.includes(volatileMark) || privateName.test(name)
+      ? []
+      : listLeaves(member, `${pointer}/${escapePointerToken(name)}`),
   );
 }
 
