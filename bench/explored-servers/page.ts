@@ -48,7 +48,7 @@ export async function writePage(measured: readonly Measured[]): Promise<void> {
     ...(any === undefined
       ? []
       : [
-          `${any.date}, Node.js ${any.node}, ${any.processors} processors, shared with other work, so that processor time says more than the seconds that passed. Sandbox level: confined, network off. Seed 1.`,
+          `After commit \`${any.commit}\`, ${any.date}, Node.js ${any.node}, ${any.processors} processors, shared with other work, so that processor time says more than the seconds that passed. Sandbox level: confined, network off. Seed 1.`,
           '',
         ]),
     '| Server | Kind | Start | Seconds | Processor seconds | Tools | Parameters | Error paths | Cases | Findings | Same bytes twice | Trees unchanged | Runs that were green |',

@@ -342,7 +342,9 @@ function renderUnmeasured(rows: readonly Row[]): string {
     rows.filter(({ missing }) => missing !== null),
     ({ missing }) => missing,
   );
-  const lines = [...reasons].map(([reason, own]) => `- ${own.map(({ title }) => title).join('; ')}: ${reason}.`);
+  const lines = [...reasons].map(
+    ([reason, own]) => `- ${own.map(({ title }) => title).join('; ')}: ${reason?.replace(/\.$/, '')}.`,
+  );
   return lines.length === 0 ? '' : `\n\nWithout a row:\n\n${lines.join('\n')}`;
 }
 

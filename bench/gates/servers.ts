@@ -314,7 +314,6 @@ function writeStart(server: Server, place: { project: string; packages: string; 
   };
   const env = {
     PYTHONPATH: '{{project}}/server',
-    PYTHONDONTWRITEBYTECODE: '1',
     ...server.env,
   };
   return [
@@ -324,6 +323,8 @@ function writeStart(server: Server, place: { project: string; packages: string; 
     `  cd ${quote(project)} || exit 1`,
     ...Object.entries(own).map(([name, value]) => `  export ${name}=${quote(value)}`),
     'fi',
+    // Where bytecode goes elsewhere and is not written, each start compiles all packages anew.
+    '[ -n "$PYTHONPYCACHEPREFIX" ] || export PYTHONDONTWRITEBYTECODE=1',
     `export ${Object.entries(env)
       .map(([name, value]) => `${name}=${fill(value)}`)
       .join(' ')}`,

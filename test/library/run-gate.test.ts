@@ -1,6 +1,7 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { ConfigurationError } from '../../src/base/errors.ts';
-import { type FinishedIteration, runGate, type RunGateOptions } from '../../src/library/run-gate.ts';
+import { type FinishedIteration, runGate } from '../../src/library/run-gate.ts';
+import { compareText } from '../../src/suite/findings.ts';
 import { memoryServerPath, plainServerCommand } from '../support/servers/bundled-servers.ts';
 import { createWorkspace } from '../support/workspace.ts';
 
@@ -11,7 +12,7 @@ const cases = [
 
 async function listIssues(options: object): Promise<string[]> {
   try {
-    await runGate(options as RunGateOptions);
+    await runGate(options);
     return [];
   } catch (error) {
     if (!(error instanceof ConfigurationError)) throw error;
@@ -37,11 +38,9 @@ describe('runGate', () => {
       ['Counts to two', 0, 2],
       ['Counts', 2, 2],
     ]);
-    expect(iterations.map(({ outcome, error }) => [outcome, error === null]).toSorted()).toEqual([
-      ['failed', false],
-      ['failed', false],
-      ['passed', true],
-      ['passed', true],
+    expect(iterations.map(({ outcome, error }) => `${outcome}: ${error === null}`).toSorted(compareText)).toEqual([
+      ...Array.from({ length: 2 }, () => 'failed: false'),
+      ...Array.from({ length: 2 }, () => 'passed: true'),
     ]);
     expect(steps).toEqual(expect.arrayContaining(['server-ready', 'run-finished']));
     const passed = await runGate({ ...gate, minPassRate: 0.5 });
@@ -54,9 +53,9 @@ describe('runGate', () => {
     const listeners = process.eventNames().map((name) => [name, process.listenerCount(name)]);
     const before = countResources();
     const written: unknown[] = [];
-    const [stdout, stderr] = [process.stdout.write, process.stderr.write];
-    process.stdout.write = (text: unknown) => written.push(text) > 0;
-    process.stderr.write = (text: unknown) => written.push(text) > 0;
+    const spies = [process.stdout, process.stderr].map((stream) =>
+      vi.spyOn(stream, 'write').mockImplementation((text: unknown) => written.push(text) > 0),
+    );
     try {
       const [counting, remembering] = await Promise.all([
         runGate({ serverCommand: plainServerCommand, tests: cases.slice(0, 1), cwd: workspace.path, reportDir: 'one' }),
@@ -70,8 +69,7 @@ describe('runGate', () => {
       ]);
       expect([counting.verdict.outcome, remembering.verdict.outcome]).toEqual(['passed', 'passed']);
     } finally {
-      process.stdout.write = stdout;
-      process.stderr.write = stderr;
+      for (const spy of spies) spy.mockRestore();
     }
     expect(written).toEqual([]);
     expect(process.eventNames().map((name) => [name, process.listenerCount(name)])).toEqual(listeners);
