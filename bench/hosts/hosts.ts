@@ -4,9 +4,9 @@ import type { HostStarter } from '../../src/host-drivers/driver.ts';
 import { codexStarter } from '../../src/host-drivers/starters/codex.ts';
 import { copilotCliStarter } from '../../src/host-drivers/starters/copilot-cli.ts';
 import { geminiCliStarter } from '../../src/host-drivers/starters/gemini-cli.ts';
-import { gooseStarter } from '../../src/host-drivers/starters/goose.ts';
-import { opencodeStarter } from '../../src/host-drivers/starters/opencode.ts';
-import { qwenCodeStarter } from '../../src/host-drivers/starters/qwen-code.ts';
+import { gooseAdapter } from '../../src/host-drivers/adapters/goose.ts';
+import { opencodeAdapter } from '../../src/host-drivers/adapters/opencode.ts';
+import { qwenCodeAdapter } from '../../src/host-drivers/adapters/qwen-code.ts';
 
 export interface MeasuredHost {
   starter: HostStarter;
@@ -58,19 +58,19 @@ export const measuredHosts: readonly MeasuredHost[] = [
   },
   {
     ...plain,
-    starter: gooseStarter,
+    starter: gooseAdapter,
     package: `@aaif/goose-binary-${system}`,
     program: `@aaif/goose-binary-${system}/bin/goose`,
   },
   {
     ...plain,
-    starter: opencodeStarter,
+    starter: opencodeAdapter,
     package: 'opencode-ai',
     program: `opencode-${system}/bin/opencode`,
   },
   {
     ...plain,
-    starter: qwenCodeStarter,
+    starter: qwenCodeAdapter,
     package: '@qwen-code/qwen-code',
     program: '@qwen-code/qwen-code/cli.js',
   },

@@ -61,7 +61,10 @@ async function askModel(
   if (model !== null && model !== session.model.name) {
     return explainUnmeasured(`The host ${adapter.id} asked for the model ${model} instead of ${session.model.name}.`);
   }
-  const shown = adapter.readShown(request, connection.all.map(nameServer));
+  const shown = adapter.readShown(
+    request,
+    connection.all.map((each) => ({ name: nameServer(each), instructions: each.session.instructions })),
+  );
   const missing = asked.answers === 0 ? findMissing(shown, run) : null;
   if (missing !== null) return explainUnmeasured(missing);
   if (asked.answers === maxSteps) {
@@ -102,12 +105,13 @@ async function askModel(
 /** Says which tools never reached the model; null if some did. */
 function findMissing({ tools: shown }: ShownServers, { turn, tools, connection }: DrivenRun): string | null {
   const { adapter } = turn.program;
-  const names = new Set(shown.map(({ name }) => name));
   for (const server of connection.all) {
-    const offered = [...(tools.lists.get(server.target.serverName) ?? [])]
-      .filter(([name, { isForModels }]) => isForModels && !isForbidden(name, turn.toolPolicy))
-      .map(([name]) => adapter.nameTool(nameServer(server), name));
-    if (offered.length === 0 || offered.some((name) => names.has(name))) continue;
+    const offered = [...(tools.lists.get(server.target.serverName) ?? [])].filter(
+      ([name, { isForModels }]) => isForModels && !isForbidden(name, turn.toolPolicy),
+    );
+    // Hosts cut long names, so that the beginning has to do.
+    const prefix = adapter.nameTool(nameServer(server), '');
+    if (offered.length === 0 || shown.some(({ name }) => name.startsWith(prefix))) continue;
     return `The host ${adapter.id} showed the model no tool of the server ${printValue(nameServer(server))}.`;
   }
   return null;

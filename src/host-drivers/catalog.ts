@@ -1,7 +1,10 @@
 import { claudeCodeAdapter } from './adapters/claude-code.ts';
+import { gooseAdapter } from './adapters/goose.ts';
+import { opencodeAdapter } from './adapters/opencode.ts';
+import { qwenCodeAdapter } from './adapters/qwen-code.ts';
 import type { HostAdapter } from './driver.ts';
 
-const adapters: readonly HostAdapter[] = [claudeCodeAdapter];
+const adapters: readonly HostAdapter[] = [claudeCodeAdapter, gooseAdapter, opencodeAdapter, qwenCodeAdapter];
 
 /** Finds the adapter of a host; undefined if no host with this id can be driven. */
 export function findAdapter(id: string): HostAdapter | undefined {

@@ -63,6 +63,13 @@ export interface ShownTool {
   schema: JsonObject | null;
 }
 
+/** A server in the configuration of a host. */
+export interface ConfiguredServer {
+  name: string;
+  /** Null if the server has none. */
+  instructions: string | null;
+}
+
 /** The part of a main request that belongs to the servers under test. It has nothing of the host's own prompt and tools. */
 export interface ShownServers {
   /** Only tools of the servers, in the order of the request. */
@@ -82,8 +89,6 @@ export interface ReturnedResult {
 /** The wire format between a host and its provider. */
 export interface Wire {
   id: string;
-  /** The format of the provider, as `src/models/providers.ts` names it. */
-  providerFormat: 'anthropic' | 'compatible';
   /**
    * Returns the path below the base URL of the provider, which ends in its version: `/messages` of `/v1/messages?beta=true`. Null for a
    * path that the proxy never forwards.
@@ -91,6 +96,10 @@ export interface Wire {
   toProviderPath(path: string): string | null;
   /** Returns the model that a request names; null if it names none. */
   readModel(request: ProviderRequest): string | null;
+  /** Lists all tools of a request, those of the host included. */
+  readTools(request: ProviderRequest): readonly ShownTool[];
+  /** Lists the texts of the system prompt, of all messages, and of what else can hold the instructions of a server. */
+  readTexts(request: ProviderRequest): readonly string[];
   /** Lists the results of the calls of the latest answer, in the order of the request. */
   readResults(request: ProviderRequest): readonly ReturnedResult[];
   /**
@@ -123,9 +132,8 @@ export interface HostAdapter {
   start(place: HostPlace): HostStart;
   readOutput(output: { stdout: string; stderr: string }): HostOutput;
   classify(request: ProviderRequest): RequestKind;
-  /** `servers` are the names in the configuration. */
-  readShown(request: ProviderRequest, servers: readonly string[]): ShownServers;
-  /** The name by which the model calls a tool of a server. */
+  readShown(request: ProviderRequest, servers: readonly ConfiguredServer[]): ShownServers;
+  /** The name by which the model calls a tool of a server, without a cut. */
   nameTool(server: string, tool: string): string;
 }
 

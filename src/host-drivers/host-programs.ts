@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { mkdirSync, writeFileSync } from 'node:fs';
+import { open } from 'node:fs/promises';
 import { arch, platform } from 'node:os';
 import { dirname, join } from 'node:path';
 import { Disposer } from '../base/disposal.ts';
@@ -177,6 +178,7 @@ async function askVersion(
   using limit = startTimeLimit(clock, { afterMs: 60_000, what: `The version of ${adapter.id}` });
   try {
     const { stdout, failure } = await runProgram([file, '--version'], {
+      root,
       cwd: join(root, 'work'),
       env: describeEnvironment(environment, root),
       clock,
@@ -236,6 +238,7 @@ async function runHost(
     writeFileSync(path, text, { mode: 0o600 });
   }
   const { stdout, stderr, failure } = await runProgram([file, ...start.args], {
+    root,
     cwd: directory,
     env: { ...describeEnvironment(environment, root), ...start.env },
     clock,
@@ -245,19 +248,23 @@ async function runHost(
   return { output: adapter.readOutput({ stdout, stderr }), failure };
 }
 
-/** A host that writes more is cut; the end of its output has the answer. */
+/** The end of a longer output is read: it has the answer. */
 const maxOutputBytes = 64 * 1024 * 1024;
-const maxStderrLines = 200;
 const longestLine = 300;
 
-/** Runs a program in a process group of its own, to its end or until the signal aborts. It has no input. */
+/** goose dies if a pipe for its output is full, so that all output goes to files. */
+const redirection = ['/bin/sh', '-c', 'exec >"$0" 2>"$1"; shift; exec "$@"'];
+
+/** Runs a program in a process group of its own, to its end or until the signal aborts. It has no input. `root` gets its output. */
 async function runProgram(
   command: readonly string[],
   {
+    root,
     opened,
     signal,
     ...place
   }: {
+    root: string;
     cwd: string;
     env: Record<string, string>;
     clock: Clock;
@@ -265,28 +272,41 @@ async function runProgram(
     signal: AbortSignal;
   },
 ): Promise<{ stdout: string; stderr: string; failure: string | null }> {
-  const tail = createOutputTail();
-  const program = startProcess(command, { ...place, sandbox: opened?.sandbox ?? null, tail, readsStdin: false });
-  program.stdin.end();
-  const chunks: Buffer[] = [];
-  let size = 0;
-  program.stdout.on('data', (chunk: Buffer) => {
-    size += chunk.length;
-    if (size <= maxOutputBytes) chunks.push(chunk);
+  const [stdoutFile, stderrFile] = [join(root, 'stdout'), join(root, 'stderr')];
+  const program = startProcess([...redirection, stdoutFile, stderrFile, ...command], {
+    ...place,
+    sandbox: opened?.sandbox ?? null,
+    tail: createOutputTail(),
+    readsStdin: false,
   });
+  program.stdin.end();
+  program.stdout.resume();
   const stop = () => void program.kill();
   signal.addEventListener('abort', stop, { once: true });
   if (signal.aborted) stop();
   try {
     const exit = await program.exited;
-    const lines = tail.readLines(maxStderrLines);
-    const last = lines.findLast((line) => line.trim() !== '');
+    const [stdout, stderr] = [await readEnd(stdoutFile), await readEnd(stderrFile)];
+    const last = stderr.split('\n').findLast((line) => line.trim() !== '');
     const why = last === undefined ? '' : ` (${clipText(last.trim(), longestLine)})`;
     const ended = exit.signal === null ? `it ended with exit code ${exit.code}${why}` : `${exit.signal} ended it${why}`;
     const failure = exit.error === undefined ? (exit.code === 0 ? null : ended) : exit.error.message;
-    return { stdout: Buffer.concat(chunks).toString('utf8'), stderr: lines.join('\n'), failure };
+    return { stdout, stderr, failure };
   } finally {
     signal.removeEventListener('abort', stop);
     await program.kill();
   }
+}
+
+/** Reads the end of a file; nothing from one that is missing, since the program never started. */
+async function readEnd(path: string): Promise<string> {
+  const file = await open(path).catch(() => null);
+  if (file === null) return '';
+  await using _closed = file;
+  const { size } = await file.stat();
+  const { buffer, bytesRead } = await file.read({
+    buffer: Buffer.alloc(Math.min(size, maxOutputBytes)),
+    position: Math.max(0, size - maxOutputBytes),
+  });
+  return buffer.toString('utf8', 0, bytesRead);
 }

@@ -117,9 +117,10 @@ export function findHostProgramLimits(
     const message = `case "${title}" has several prompts, and the program of a host answers one; split the case`;
     found.push({ ...second.location, code: 'host-program-prompts', message });
   }
-  const provider = drivenHosts.get(id)?.provider;
-  if (model !== null && provider !== undefined && !model.startsWith(`${provider}/`)) {
-    const message = `${id} asks models of ${provider}, and the case names ${model}`;
+  const wire = drivenHosts.get(id);
+  const provider = model?.split('/')[0];
+  if (provider !== undefined && wire?.isOf(provider) === false) {
+    const message = `${id} asks models by ${wire.title}, which ${provider} does not have; write another \`model\` than ${model}`;
     found.push({ ...locateKey('host'), code: 'host-program-model', message });
   }
   return found;

@@ -1,4 +1,4 @@
-import { chmod, copyFile, cp, mkdir, readdir } from 'node:fs/promises';
+import { cp, mkdir, readdir, symlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -7,7 +7,12 @@ import { runEmbeddedGate } from '../support/gate/embedded-gate.ts';
 import { openScriptedProvider, type ScriptedProvider } from '../support/models/scripted-provider.ts';
 import { createWorkspace, type Workspace } from '../support/workspace.ts';
 
-const script = fileURLToPath(new URL('../support/hosts/scripted-claude.mjs', import.meta.url));
+const scripts: ReadonlyMap<string, string> = new Map([
+  ['claude', 'scripted-claude.mjs'],
+  ['goose', 'scripted-chat.mjs'],
+  ['opencode', 'scripted-chat.mjs'],
+  ['qwen', 'scripted-chat.mjs'],
+]);
 const threeDaysMs = 3 * 24 * 3_600_000;
 const key = 'sk-canary-of-the-provider';
 const recorded = 'recordings/notes/says.anthropic-claude-haiku-4.5@claude-code.program.jsonl';
@@ -47,8 +52,10 @@ let provider: ScriptedProvider;
 beforeAll(async () => {
   programs = await createWorkspace();
   await mkdir(join(programs.path, 'bin'));
-  await copyFile(script, join(programs.path, 'bin/claude'));
-  await chmod(join(programs.path, 'bin/claude'), 0o755);
+  for (const [program, script] of scripts) {
+    const path = fileURLToPath(new URL(`../support/hosts/${script}`, import.meta.url));
+    await symlink(path, join(programs.path, 'bin', program));
+  }
   provider = await openScriptedProvider({ format: 'anthropic', answers });
 });
 
@@ -159,5 +166,103 @@ describe.skipIf(process.platform === 'win32')('the program of a host', () => {
     const refused = await run(workspace);
     expect(JSON.stringify(refused.requests[1]?.body)).toContain('not allowed here');
     expect(refused.report.totals).toMatchObject({ failed: 1 });
+  });
+});
+
+interface ChatHost {
+  id: string;
+  version: string;
+  shown: string;
+  /** The tool that calls the others. */
+  bridge?: string;
+  misbehaves: string;
+  reason: string;
+}
+
+const denial = (name: string) => `refused a call: It did not approve the call of ${name}.`;
+const chatHosts: readonly ChatHost[] = [
+  {
+    id: 'goose',
+    version: '1.52.0',
+    shown: 'server__argv',
+    misbehaves: 'hide the tools',
+    reason: 'showed the model no tool of the server \\"server\\".',
+  },
+  {
+    id: 'opencode',
+    version: '1.18.33',
+    shown: 'server_argv',
+    misbehaves: 'approve nothing',
+    reason: denial('server_argv'),
+  },
+  {
+    id: 'qwen-code',
+    version: '0.24.4',
+    shown: 'mcp__server__argv',
+    bridge: 'tool_call',
+    misbehaves: 'approve nothing',
+    reason: denial('mcp__server__argv'),
+  },
+];
+
+describe.skipIf(process.platform === 'win32').each(chatHosts)('the program of $id', (host) => {
+  const call = { name: host.shown, arguments: { loud: true } };
+  const open = async () =>
+    await openScriptedProvider({
+      format: 'compatible',
+      answers: ({ turn }) => {
+        if (turn > 1) return { text: 'It said hello.' };
+        return {
+          text: 'I ask.',
+          toolCalls: [host.bridge === undefined ? call : { name: host.bridge, arguments: call }],
+        };
+      },
+    });
+  const write = (written: Written = {}) =>
+    writeEvals(written)
+      .replace('anthropic/claude-haiku-4.5', 'openai/gpt-test')
+      .replace('command: claude-code, version: 2.1.330', `command: ${host.id}, version: ${host.version}`);
+
+  it('answers a prompt, and replays it elsewhere on another day without a key', async () => {
+    await using chat = await open();
+    await using workspace = await createWorkspace({ 'notes.evals.yaml': write() });
+    const environment = { PATH: path(), OPENAI_API_KEY: key, OPENAI_BASE_URL: chat.baseUrl };
+    const made = await runEmbeddedGate(workspace, { recordings: 'record' }, { says: 'hello', environment });
+    expect(made.report.cases[0]?.failures).toEqual([]);
+    expect(made.report.verdict.outcome).toBe('passed');
+    expect(chat.requests).toHaveLength(2);
+    expect(chat.requests[0]?.headers).toMatchObject({ authorization: `Bearer ${key}` });
+    expect(chat.requests[0]?.headers).not.toHaveProperty('x-session');
+
+    await using other = await createWorkspace({ 'home/.keep': '' });
+    await cp(workspace.path, join(other.path, 'deeper'), { recursive: true });
+    const deeper = { ...other, path: join(other.path, 'deeper') };
+    const replay = async (says: string) =>
+      await runEmbeddedGate(
+        deeper,
+        { recordings: 'replay' },
+        {
+          says,
+          environment: { PATH: path(), HOME: join(other.path, 'home') },
+          clock: { ...systemClock, now: () => systemClock.now() + threeDaysMs },
+        },
+      );
+    const replayed = await replay('hello');
+    expect(replayed.report.cases[0]?.failures).toEqual([]);
+    expect(replayed.report.verdict.outcome).toBe('passed');
+    const changed = await replay('hello again');
+    expect(changed.report.verdict.outcome).toBe('inconclusive');
+    expect(chat.requests).toHaveLength(2);
+  });
+
+  it('has no result if it does what its user would not see', async () => {
+    await using chat = await open();
+    await using workspace = await createWorkspace({
+      'notes.evals.yaml': write({ prompt: `Say it and ${host.misbehaves}.` }),
+    });
+    const environment = { PATH: path(), OPENAI_API_KEY: key, OPENAI_BASE_URL: chat.baseUrl };
+    const { report } = await runEmbeddedGate(workspace, {}, { says: 'hello', environment });
+    expect(JSON.stringify(report.cases[0])).toContain(host.reason);
+    expect(report.totals).toMatchObject({ passed: 0, failed: 0 });
   });
 });

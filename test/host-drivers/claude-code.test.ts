@@ -77,7 +77,9 @@ it('finds the tools and instructions of the servers, deferred ones included', ()
     { name: 'Bash', description: 'Runs it.', input_schema: { type: 'object' } },
     { name: 'mcp__my_notes__read', description: 'Reads a note.', input_schema: { type: 'object', required: ['id'] } },
   ];
-  const shown = claudeCodeAdapter.readShown(ask({ tools, messages: [{ role: 'user', content: text }] }), ['my notes']);
+  const shown = claudeCodeAdapter.readShown(ask({ tools, messages: [{ role: 'user', content: text }] }), [
+    { name: 'my notes', instructions: 'Be brief.' },
+  ]);
   expect(shown).toEqual({
     tools: [
       { name: 'mcp__my_notes__read', description: 'Reads a note.', schema: { type: 'object', required: ['id'] } },

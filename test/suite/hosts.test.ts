@@ -120,7 +120,7 @@ describe('the program of a host', () => {
     expect(list({ host: { command: 'vscode', version: '1.0.0' } })[0]).toContain('no host whose program can be driven');
     expect(list({ host: { command: 'claude-code' } })[0]).toContain('version');
     expect(list({ model: 'openai/gpt-5' })).toEqual([
-      'host-program-model: claude-code asks models of anthropic, and the case names openai/gpt-5',
+      "host-program-model: claude-code asks models by Anthropic's Messages, which openai does not have; write another `model` than openai/gpt-5",
     ]);
     expect(list({ system: 'Be brief.', seed: 1 }).map((each) => each.split(':')[0])).toEqual([
       'host-program-setting',

@@ -16,9 +16,21 @@ const stopReasons: ReadonlyArray<readonly [string, FinishReason['unified']]> = [
 /** Anthropic's Messages. */
 export const anthropicMessages: Wire = {
   id: 'anthropic-messages',
-  providerFormat: 'anthropic',
   toProviderPath: (path) => (/^\/v1\/messages(?:\?|$)/.test(path) ? path.slice('/v1'.length) : null),
   readModel: ({ body }) => (isRecord(body) && typeof body['model'] === 'string' ? body['model'] : null),
+  readTools: ({ body }) => {
+    const tools = isRecord(body) && Array.isArray(body['tools']) ? body['tools'].filter(isRecord) : [];
+    return tools.flatMap(({ name, description, input_schema: schema }) => {
+      if (typeof name !== 'string') return [];
+      const described = typeof description === 'string' ? description : null;
+      return [{ name, description: described, schema: isRecord(schema) ? schema : {} }];
+    });
+  },
+  readTexts: ({ body }) => {
+    const { system, messages } = isRecord(body) ? body : {};
+    const said = Array.isArray(messages) ? messages.filter(isRecord) : [];
+    return [...readTexts(system), ...said.flatMap(({ content }) => readTexts(content))];
+  },
   readResults: (request) =>
     readLastUserBlocks(request).flatMap((block): ReturnedResult[] => {
       const { type, tool_use_id: callId, content, is_error: isError } = block;
@@ -52,6 +64,14 @@ export const anthropicMessages: Wire = {
     body: JSON.stringify({ type: 'error', error: { type: 'invalid_request_error', message } }),
   }),
 };
+
+function readTexts(content: unknown): string[] {
+  if (typeof content === 'string') return [content];
+  if (!Array.isArray(content)) return [];
+  return content
+    .filter(isRecord)
+    .flatMap(({ type, text }) => (type === 'text' && typeof text === 'string' ? [text] : []));
+}
 
 /** Returns the blocks of the messages of the user after the latest answer. */
 function readLastUserBlocks({ body }: ProviderRequest): JsonObject[] {

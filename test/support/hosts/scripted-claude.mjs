@@ -1,58 +1,29 @@
 #!/usr/bin/env node
 // Behaves as Claude Code does towards its provider and its servers, as far as its adapter knows it. Words in the prompt make it misbehave.
-import { spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
-import { createInterface } from 'node:readline';
+import { connect, option, post as send, print, printVersion, readEvents, readPrompt } from './scripted-parts.mjs';
 
-const args = process.argv.slice(2);
-if (args[0] === '--version') {
-  console.log('2.1.330 (Claude Code)');
-  process.exit(0);
-}
-const option = (name) => args[args.indexOf(name) + 1];
+printVersion('2.1.330 (Claude Code)');
 const prompt = option('-p');
-const does = (words) => prompt.includes(words);
-const print = (line) => console.log(JSON.stringify(line));
-if (does('die at once')) {
-  console.error('The host is out of order.');
-  process.exit(7);
-}
+const does = readPrompt(prompt);
 
 const { mcpServers } = JSON.parse(readFileSync(option('--mcp-config'), 'utf8'));
 const [[server, { command, args: words }]] = Object.entries(mcpServers);
-const child = spawn(command, words, { stdio: ['pipe', 'pipe', 'inherit'], env: {} });
-const waiting = new Map();
-createInterface({ input: child.stdout }).on('line', (line) => {
-  const message = JSON.parse(line);
-  waiting.get(message.id)?.(message);
-});
-let lastId = 0;
-const ask = (method, params) =>
-  new Promise((resolve) => {
-    lastId += 1;
-    waiting.set(lastId, resolve);
-    child.stdin.write(`${JSON.stringify({ jsonrpc: '2.0', id: lastId, method, params })}\n`);
-  });
-
-const discovered = await ask('server/discover', {});
-if (discovered.error?.code !== -32601) throw new Error('The server knows a later revision.');
-const { result: served } = await ask('initialize', {
+const connection = await connect([command, ...words], {
+  client: 'scripted-claude',
   protocolVersion: '2025-11-25',
-  capabilities: { roots: {} },
-  clientInfo: { name: 'scripted-claude', version: '1' },
+  discovers: true,
 });
-child.stdin.write(`${JSON.stringify({ jsonrpc: '2.0', method: 'notifications/initialized' })}\n`);
-const { result: list } = await ask('tools/list', {});
 print({ type: 'system', subtype: 'init', mcp_servers: [{ name: server, status: 'connected' }] });
 
 const remind = (text) => ({ type: 'text', text: `<system-reminder>\n${text}\n</system-reminder>` });
-const shown = does('hide the tools') ? [] : list.tools;
+const shown = does('hide the tools') ? [] : connection.tools;
 const messages = [
   {
     role: 'user',
     content: [
       remind(`Primary working directory: ${process.cwd()}\nHOME: ${process.env.HOME}`),
-      remind(`# MCP Server Instructions\n\n## ${server}\n${served.instructions ?? ''}`),
+      remind(`# MCP Server Instructions\n\n## ${server}\n${connection.instructions}`),
       remind(`Today is ${new Date().toISOString()}.`),
       { type: 'text', text: prompt },
     ],
@@ -66,26 +37,15 @@ const tools = [
     input_schema: inputSchema,
   })),
 ];
-const post = async (body) => {
-  const response = await fetch(`${process.env.ANTHROPIC_BASE_URL}/v1/messages?beta=true`, {
-    method: 'POST',
-    headers: {
-      'content-type': 'application/json',
-      'anthropic-beta': 'something-2026',
-      'x-api-key': process.env.ANTHROPIC_API_KEY,
-      'x-session': String(Math.random()),
-    },
-    body: JSON.stringify(body),
-  });
-  const text = await response.text();
-  if (response.status !== 200) throw new Error(`API Error: ${response.status} ${text}`);
-  return text;
-};
+const post = (body) =>
+  send(
+    `${process.env.ANTHROPIC_BASE_URL}/v1/messages?beta=true`,
+    { 'anthropic-beta': 'something-2026', 'x-api-key': process.env.ANTHROPIC_API_KEY },
+    body,
+  );
 const join = (text) => {
   const blocks = [];
-  for (const line of text.split('\n')) {
-    if (!line.startsWith('data: ')) continue;
-    const { type, index, content_block: block, delta } = JSON.parse(line.slice(6));
+  for (const { type, index, content_block: block, delta } of readEvents(text)) {
     if (type === 'content_block_start') blocks[index] = { ...block, input: '' };
     if (delta?.type === 'text_delta') blocks[index].text += delta.text;
     if (delta?.type === 'input_json_delta') blocks[index].input += delta.partial_json;
@@ -120,7 +80,7 @@ do {
       continue;
     }
     const tool = name.slice(`mcp__${server}__`.length);
-    const { result, error } = await ask('tools/call', { name: tool, arguments: input });
+    const { result, error } = await connection.call(tool, input);
     results.push({
       type: 'tool_result',
       tool_use_id: id,
@@ -133,4 +93,4 @@ do {
 } while (content.some(({ type }) => type === 'tool_use'));
 const text = content.map((block) => block.text ?? '').join('');
 print({ type: 'result', subtype: 'success', is_error: false, result: text, permission_denials: denials });
-child.stdin.end();
+connection.close();

@@ -14,7 +14,10 @@ interface ReasoningMessage extends OpenAI.ChatCompletionMessage {
 }
 
 /** Writes an answer as the Chat Completions API does, with the types of OpenAI's own package. */
-export function buildChatCompletion(reply: ModelReply, { model, number }: { model: string; number: number }): object {
+export function buildChatCompletion(
+  reply: ModelReply,
+  { model, number }: { model: string; number: number },
+): OpenAI.ChatCompletion {
   const { text, toolCalls = [], reasoning, usage = {} } = reply;
   const finishReason = reply.finishReason ?? (toolCalls.length > 0 ? 'tool-calls' : 'stop');
   const calls = toolCalls.map((call, index) => ({
@@ -48,6 +51,28 @@ export function buildChatCompletion(reply: ModelReply, { model, number }: { mode
       completion_tokens_details: { reasoning_tokens: usage.reasoning ?? 0 },
     },
   } satisfies OpenAI.ChatCompletion;
+}
+
+/** Writes a completion as a stream: each text and each list of arguments in two parts, and the tokens in the last chunk. */
+export function streamChatCompletion({ choices, usage, ...completion }: OpenAI.ChatCompletion): string {
+  const halve = (text: string) => [text.slice(0, text.length / 2), text.slice(text.length / 2)];
+  const [{ message, finish_reason: reason } = { message: null, finish_reason: 'stop' }] = choices;
+  const calls = message?.tool_calls?.filter((call) => call.type === 'function') ?? [];
+  const deltas: object[] = [
+    { role: 'assistant', content: '' },
+    ...halve(message?.content ?? '').map((content) => ({ content })),
+    ...calls.flatMap(({ id, type, function: { name, arguments: input } }, index) => [
+      { tool_calls: [{ index, id, type, function: { name, arguments: '' } }] },
+      ...halve(input).map((part) => ({ tool_calls: [{ index, function: { arguments: part } }] })),
+    ]),
+  ];
+  const chunk = { ...completion, object: 'chat.completion.chunk' };
+  const chunks = [
+    ...deltas.map((delta) => ({ ...chunk, choices: [{ index: 0, delta, finish_reason: null }] })),
+    { ...chunk, choices: [{ index: 0, delta: {}, finish_reason: reason }] },
+    { ...chunk, choices: [], usage },
+  ];
+  return [...chunks.map((each) => JSON.stringify(each)), '[DONE]'].map((data) => `data: ${data}\n\n`).join('');
 }
 
 /** Writes an error as OpenAI's APIs do. */

@@ -2,7 +2,7 @@ import type { ServerResponse } from 'node:http';
 import { z } from 'zod';
 import { startHttpServer, type ReceivedRequest } from '../network/http-server.ts';
 import { buildAnthropicError, buildMessage, streamMessage } from './anthropic-wire.ts';
-import { buildChatCompletion, buildCompatibleError } from './compatible-wire.ts';
+import { buildChatCompletion, buildCompatibleError, streamChatCompletion } from './compatible-wire.ts';
 
 /** The wire formats: Anthropic's Messages, and Chat Completions, with which the other providers are compatible. */
 export type ProviderFormat = 'anthropic' | 'compatible';
@@ -150,17 +150,21 @@ function sendReply(
 ): void {
   if ('fault' in reply) return sendFault(response, reply.fault);
   if ('status' in reply) return sendStatus(response, format, reply);
-  const model = String(request.body['model']);
-  const answer =
+  const named = { model: String(request.body['model']), number: request.number };
+  const isStream = request.body['stream'] === true;
+  const { answer, stream } =
     format === 'anthropic'
-      ? buildMessage(reply, { model, number: request.number })
-      : buildChatCompletion(reply, { model, number: request.number });
-  if (format === 'anthropic' && request.body['stream'] === true) {
-    const events = streamMessage(buildMessage(reply, { model, number: request.number }));
-    response.writeHead(200, { 'content-type': 'text/event-stream', ...reply.headers }).end(events);
+      ? write(buildMessage(reply, named), streamMessage)
+      : write(buildChatCompletion(reply, named), streamChatCompletion);
+  if (isStream) {
+    response.writeHead(200, { 'content-type': 'text/event-stream', ...reply.headers }).end(stream());
     return;
   }
   sendStatus(response, format, { status: 200, headers: reply.headers ?? {}, body: answer });
+}
+
+function write<Answer>(answer: Answer, stream: (answer: Answer) => string): { answer: Answer; stream: () => string } {
+  return { answer, stream: () => stream(answer) };
 }
 
 function sendStatus(response: ServerResponse, format: ProviderFormat, { status, headers, body }: StatusReply): void {

@@ -1,0 +1,105 @@
+import { cp } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { systemClock } from '../../src/base/time.ts';
+import { runEmbeddedGate } from '../support/gate/embedded-gate.ts';
+import { findHostVersion } from '../support/hosts/installed-hosts.ts';
+import { openScriptedProvider, type ProviderRequest } from '../support/models/scripted-provider.ts';
+import { createWorkspace, everythingOverStdio } from '../support/workspace.ts';
+
+interface Host {
+  id: string;
+  format: 'anthropic' | 'compatible';
+  model: string;
+  builtIns?: 'off';
+  echo: string;
+  /** The call that searches the tool, if the host does not show it at once. */
+  search?: { name: string; arguments: Record<string, unknown> };
+  /** The tool that calls a tool that was found. */
+  bridge?: string;
+}
+
+const openAi = { format: 'compatible', model: 'openai/gpt-test' } as const;
+const claude = {
+  id: 'claude-code',
+  format: 'anthropic',
+  model: 'anthropic/claude-haiku-4-5',
+  echo: 'mcp__server__echo',
+  search: { name: 'ToolSearch', arguments: { query: 'select:mcp__server__echo' } },
+} as const;
+
+const hosts: readonly Host[] = [
+  claude,
+  { ...claude, builtIns: 'off' },
+  { ...openAi, id: 'goose', echo: 'server__echo' },
+  { ...openAi, id: 'opencode', echo: 'server_echo' },
+  {
+    ...openAi,
+    id: 'qwen-code',
+    echo: 'mcp__server__echo',
+    search: { name: 'tool_search', arguments: { query: 'select:mcp__server__echo' } },
+    bridge: 'tool_call',
+  },
+];
+
+/** Searches the tool unless the host shows it at once, calls it, and repeats its result. */
+const createScript =
+  ({ echo, search, bridge }: Host) =>
+  ({ body }: ProviderRequest) => {
+    const [tools, said] = [JSON.stringify(body['tools']), JSON.stringify(body['messages'])];
+    if (said.includes('Echo: hi')) return { text: 'It answered Echo: hi.' };
+    const echoed = { name: echo, arguments: { message: 'hi' } };
+    if (tools.includes(`"${echo}"`)) return { toolCalls: [echoed] };
+    if (search !== undefined && !said.includes('Echoes back the input')) return { toolCalls: [search] };
+    return { toolCalls: [bridge === undefined ? echoed : { name: bridge, arguments: echoed }] };
+  };
+
+const threeDaysMs = 3 * 24 * 3_600_000;
+
+describe.each(hosts)('the program of $id (built-ins $builtIns)', (host) => {
+  const version = findHostVersion(host.id);
+  it.skipIf(version === null)(
+    'is driven against a real server, and replays elsewhere on another day without a key',
+    { timeout: 300_000 },
+    async () => {
+      await using provider = await openScriptedProvider({ format: host.format, answers: createScript(host) });
+      await using workspace = await createWorkspace({
+        'a.evals.yaml': `suite: Echo
+model: ${host.model}
+host: { command: ${host.id}, version: ${version}, built-ins: ${host.builtIns ?? 'on'}, allow-host-network: true }
+cases:
+  - title: Echoes
+    timeout: 2m
+    steps:
+      - prompt: Echo hi.
+      - assert: { toolCalledWith: echo, arguments: { message: hi } }
+      - assert: { toolResultContains: 'Echo: hi' }
+      - assert: { responseContains: 'Echo: hi' }
+`,
+      });
+      const inputs = { 'server-command': everythingOverStdio };
+      const path = { PATH: process.env['PATH'] ?? '' };
+      const prefix = host.format === 'anthropic' ? 'ANTHROPIC' : 'OPENAI';
+      const keys = { [`${prefix}_API_KEY`]: 'sk-canary', [`${prefix}_BASE_URL`]: provider.baseUrl };
+      const environment = { ...path, ...keys };
+      const made = await runEmbeddedGate(workspace, { ...inputs, recordings: 'record' }, { environment });
+      expect(made.report.cases[0]?.failures).toEqual([]);
+      expect(made.report.verdict.outcome).toBe('passed');
+      const asked = provider.requests.length;
+
+      await using other = await createWorkspace({ 'home/.keep': '' });
+      await cp(workspace.path, join(other.path, 'elsewhere'), { recursive: true });
+      const replayed = await runEmbeddedGate(
+        { ...other, path: join(other.path, 'elsewhere') },
+        { ...inputs, recordings: 'replay' },
+        {
+          environment: { ...path, HOME: join(other.path, 'home') },
+          clock: { ...systemClock, now: () => systemClock.now() + threeDaysMs },
+        },
+      );
+      expect(replayed.report.cases[0]?.failures).toEqual([]);
+      expect(replayed.report.verdict.outcome).toBe('passed');
+      expect(provider.requests).toHaveLength(asked);
+    },
+  );
+});
