@@ -77,8 +77,9 @@ const renderers: Renderers<Page> = {
     const fits = name.length + 2 + rate.length <= page.columns;
     return [
       '',
-      `${page.paint('bold', name)}${fits ? `  ${rate}` : ''}`.trimEnd(),
-      ...(fits ? [] : wrapLine(first, page, 2)),
+      ...(fits
+        ? [`${page.paint('bold', name)}  ${rate}`.trimEnd()]
+        : [...wrapText(name, page, 0).map((line) => page.paint('bold', line.trimEnd())), ...wrapLine(first, page, 2)]),
       ...others.flatMap((line) => wrapLine(line, page, 2)).map((text) => page.paint('dim', text)),
     ];
   },
