@@ -6,6 +6,7 @@ import { describeCalls, describeCost, describeJudge, describeTokens } from '../s
 import { repeatLabel } from '../src/report/document/block.ts';
 import { listCallLines } from '../src/report/call-lines.ts';
 import { listDifferences } from '../src/report/differences.ts';
+import { listCode, sourceLabel } from '../src/report/failures.ts';
 import { createRepeats } from '../src/report/repeat.ts';
 import { createCommand } from './command.ts';
 import { createDifference } from './difference.ts';
@@ -106,9 +107,32 @@ function createFailure(
     others.length === 0
       ? null
       : create('ul', { class: 'reason' }, ...others.map((text) => create('li', {}, quoteProse(text)))),
+    createSource(example),
     ...listDifferences(example).map(createDifference),
     createCalls(example),
     ...failures.flatMap(listTraces),
+  );
+}
+
+/** Shows the line of the server that its stack trace names, with the lines around it; null if none does. */
+function createSource({ source }: IterationFailure): HTMLElement | null {
+  if (source === undefined) return null;
+  const rows = listCode(source).map((text) =>
+    create('li', text.startsWith('>') ? { class: 'failed' } : {}, create('code', {}, quote(text))),
+  );
+  return create(
+    'figure',
+    { class: 'calls' },
+    create(
+      'figcaption',
+      {},
+      create('span', {}, `${sourceLabel} `, create('code', {}, quote(`${source.file}:${source.line}`))),
+    ),
+    create(
+      'div',
+      { class: 'scroll', tabindex: '0', role: 'group', 'aria-label': 'Code of the server' },
+      create('ol', { class: 'diff' }, ...rows),
+    ),
   );
 }
 

@@ -17,7 +17,8 @@ export function createDifference({ what, lines }: Difference): HTMLElement {
   return create(
     'figure',
     { class: 'difference' },
-    create('figcaption', {}, 'Difference in ', quote(what)),
+    // One element, because the caption has gaps between its parts.
+    create('figcaption', {}, create('span', {}, 'Difference in ', quote(what))),
     create(
       'div',
       { class: 'scroll', tabindex: '0', role: 'group', 'aria-label': 'Expected and actual, line by line' },

@@ -17,6 +17,7 @@ import type { PlannedSuite } from './plan/plan-suites.ts';
 import type { GatePlan } from './plan/plan.ts';
 import type { MadeUpstream } from './run/job-upstream.ts';
 import type { KeptResults } from './run/keep-results.ts';
+import { locateSources } from './run/locate-source.ts';
 import type { MadeRecording } from './run/open-models.ts';
 import { startRunLifetime } from './run/run-lifetime.ts';
 import { runSuites } from './run/run-suites.ts';
@@ -92,7 +93,7 @@ export async function gate(plan: GatePlan, context: GateContext, { announce }: G
   const stopsJob = exit.exitCode !== 0 || lifetime.abort.reason instanceof CancelledError;
   const { revision, shard } = plan;
   const trend = readTrend(plan);
-  const report = buildReport(
+  const built = buildReport(
     redactDeep(
       {
         startedAt,
@@ -113,6 +114,7 @@ export async function gate(plan: GatePlan, context: GateContext, { announce }: G
       context.redactor,
     ),
   );
+  const report = redactDeep(await locateSources(built, plan.cwd), context.redactor);
   for (const warning of [...listStale(judgement.suites), ...exit.warnings]) context.logger.warning(warning);
   const exitCode = lifetime.abort.reason instanceof CancelledError ? lifetime.abort.reason.exitCode : exit.exitCode;
   const made = { recordings, snapshots, upstream };

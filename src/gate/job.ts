@@ -186,7 +186,8 @@ async function publishGate(
   await publishSnapshots(result.snapshots, plan, { logger, redactor });
   if (plan.annotations && sinks.onAnnotations !== undefined) {
     const changes = report.surface?.configurations.flatMap((each) => each.changes) ?? [];
-    const locations = [...report.cases, ...changes].map(({ location }) => location);
+    const sources = report.cases.flatMap(({ failures }) => failures.map(({ source }) => source ?? null));
+    const locations = [...[...report.cases, ...changes].map(({ location }) => location), ...sources];
     const existing = await findExistingFiles(locations, plan.cwd);
     sinks.onAnnotations(planAnnotations(report, { fileExists: (file) => existing.has(file) }));
   }

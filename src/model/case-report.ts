@@ -35,6 +35,15 @@ const failureSchema = z.object({
     .array(differenceSchema)
     .exactOptional()
     .describe('What failed assertions compared; absent where nothing is known.'),
+  source: z
+    .object({
+      file: z.string().describe('Below the directory of the gate.'),
+      line: count.describe('Counted from 1.'),
+      first: count.describe('The line at which `code` begins.'),
+      code: z.array(z.string()),
+    })
+    .exactOptional()
+    .describe('The line of the server that its stack trace names, with the lines around it; absent where none does.'),
 });
 
 /** The details kept of an iteration that did not pass. There is at least one reason. */

@@ -128,15 +128,15 @@ export function listFailedCases(report: Report): CaseReport[] {
 }
 
 function annotateCase(testCase: CaseReport, fileExists: (path: string) => boolean): Omit<Annotation, 'level'> {
-  const { location } = testCase;
+  const source = testCase.failures.find((failure) => failure.source !== undefined)?.source;
+  const places = [source, testCase.location];
+  const place = places.find((each) => each != null && isInWorkspace(each.file) && fileExists(each.file));
   const flaky = describeFlaky(testCase);
   const counts = `${describeCaseCounts(testCase)}${flaky === null ? '' : ` (${flaky})`}${testCase.required ? ', required' : ''}`;
   return {
     title: `${cleanTitle(testCase.title)}: ${counts}`,
     message: cleanMessage(describeFailures(testCase) || counts),
-    ...(location !== null && isInWorkspace(location.file) && fileExists(location.file)
-      ? { file: location.file, startLine: location.line }
-      : {}),
+    ...(place == null ? {} : { file: place.file, startLine: place.line }),
   };
 }
 

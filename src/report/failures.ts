@@ -1,3 +1,4 @@
+import { cutTrace } from '../base/stack-traces.ts';
 import { clipLines, readFirstLine } from '../base/text.ts';
 import type { CaseReport, IterationFailure } from '../model/case-report.ts';
 import type { Difference } from '../model/difference.ts';
@@ -14,6 +15,22 @@ export interface FailureGroup {
   lines: string[];
   /** What differs, as foreign text. */
   differences: Difference[];
+  /** The line of the server that its stack trace names, as foreign text; null if none does. */
+  source: SourceFrame | null;
+}
+
+type SourceFrame = NonNullable<IterationFailure['source']>;
+
+/** Introduces the line of the server's code. */
+export const sourceLabel = 'The server failed at';
+
+/** Lists the lines of code around a line of the server, each with its number, the line itself marked. */
+export function listCode({ line, first, code }: SourceFrame): string[] {
+  const width = String(first + code.length - 1).length;
+  return code.map((text, index) => {
+    const number = first + index;
+    return `${number === line ? '>' : ' '} ${String(number).padStart(width)} | ${text}`.trimEnd();
+  });
 }
 
 const maxReasons = 5;
@@ -47,18 +64,23 @@ export function groupFailures(
     if (example === undefined) return [];
     const reasons = listReasons(example, { printed, place });
     const lines = [...reasons, ...listToolCalls(example)];
-    return [{ heading: describeMembers(members, example), lines, differences: listDifferences(example) }];
+    const { source = null } = example;
+    return [{ heading: describeMembers(members, example), lines, differences: listDifferences(example), source }];
   });
 }
 
 /** Describes the kept failures of a case as text, each below its heading. */
 export function describeFailures(testCase: Pick<CaseReport, 'failures' | 'title'>): string {
   return groupFailures(testCase)
-    .flatMap(({ heading, lines, differences }) => [
+    .flatMap(({ heading, lines, differences, source }) => [
       heading,
-      ...[...lines, ...differences.flatMap(describeDifference)].map((line) => `  ${line}`),
+      ...[...lines, ...describeSource(source), ...differences.flatMap(describeDifference)].map((line) => `  ${line}`),
     ])
     .join('\n');
+}
+
+function describeSource(source: SourceFrame | null): string[] {
+  return source === null ? [] : [`${sourceLabel} ${source.file}:${source.line}`, ...listCode(source)];
 }
 
 function describeDifference({ what, lines }: Difference): string[] {
@@ -78,14 +100,15 @@ function describeMembers(members: readonly IterationFailure[], { step }: Iterati
 }
 
 function listReasons(
-  { reasons }: IterationFailure,
+  { reasons, source }: IterationFailure,
   { printed, place }: { printed: PrintedOutput; place: string },
 ): string[] {
   return reasons.slice(0, maxReasons).flatMap((reason) => {
-    const first = readFirstLine(reason);
+    // The line of the server says what the quoted part of its trace would.
+    const first = source === undefined ? readFirstLine(reason) : cutTrace(readFirstLine(reason));
     // The last output of a process is below the reason, and its end matters most.
     const others = reason
-      .slice(first.length)
+      .slice(readFirstLine(reason).length)
       .split(/\r\n|\r|\n/)
       .slice(1);
     return [

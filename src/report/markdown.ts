@@ -2,6 +2,7 @@ import { formatCount } from '../base/text.ts';
 import {
   asMark,
   asName,
+  asPlace,
   type Block,
   type CaseItem,
   type Line,
@@ -21,7 +22,7 @@ import {
   renderProse,
 } from './escape/markdown.ts';
 import { findPointer, signs, signsLabel } from './differences.ts';
-import { groupFailures, keyOutput, type PrintedOutput } from './failures.ts';
+import { groupFailures, keyOutput, listCode, type PrintedOutput, sourceLabel } from './failures.ts';
 
 export interface MarkdownOptions {
   detail: Detail;
@@ -150,6 +151,9 @@ function renderCase(item: CaseItem, page: Page): string[] {
     ...groupFailures(item, page.printed).flatMap((group) => [
       `${renderProse(group.heading)}:`,
       renderCodeLines(group.lines),
+      ...(group.source === null
+        ? []
+        : [`${sourceLabel} ${renderSpan(asPlace(group.source), page)}:`, renderCodeBlock(listCode(group.source), '')]),
       ...group.differences.flatMap(renderDifference),
     ]),
     ...(omitted > 0 ? [`and ${formatCount(omitted, 'more failed iteration')}.`] : []),

@@ -1,9 +1,11 @@
 import { styleText } from 'node:util';
 import { formatCount } from '../base/text.ts';
+import type { IterationFailure } from '../model/case-report.ts';
 import type { Difference } from '../model/difference.ts';
 import type { Report } from '../model/report.ts';
 import {
   asName,
+  asPlace,
   type Block,
   type CaseItem,
   type ChangeItem,
@@ -16,7 +18,7 @@ import { renderDocument } from './document/document.ts';
 import { type Detail, readSpan, screen, trim } from './document/fit.ts';
 import { escapeTerminalText } from './escape/log.ts';
 import { findPointer, signs, signsLabel, splitMarked } from './differences.ts';
-import { groupFailures, keyOutput, type PrintedOutput } from './failures.ts';
+import { groupFailures, keyOutput, listCode, type PrintedOutput, sourceLabel } from './failures.ts';
 
 export interface TerminalOptions {
   color: boolean;
@@ -103,9 +105,10 @@ const renderers: Renderers<Page> = {
 function renderCase(item: CaseItem, page: Page): string[] {
   return [
     ...renderCaseLine(item, page),
-    ...groupFailures(item, page.printed).flatMap(({ heading, lines, differences }) => [
+    ...groupFailures(item, page.printed).flatMap(({ heading, lines, differences, source }) => [
       `      ${page.paint('dim', escapeTerminalText(heading))}`,
       ...lines.flatMap((line) => wrapText(line, page, 8)),
+      ...(source === null ? [] : renderSource(source, page)),
       ...differences.flatMap((difference) => renderDifference(difference, page)),
     ]),
     ...(item.omitted > 0 ? [`      and ${formatCount(item.omitted, 'more failed iteration')}`] : []),
@@ -113,6 +116,16 @@ function renderCase(item: CaseItem, page: Page): string[] {
     ...(item.repeat === null
       ? []
       : [`      ${page.paint('dim', `${repeatLabel}:`)} ${escapeTerminalText(item.repeat)}`]),
+  ];
+}
+
+function renderSource(source: NonNullable<IterationFailure['source']>, page: Page): string[] {
+  return [
+    ...wrapLine([`${sourceLabel} `, asPlace(source)], page, 8),
+    ...listCode(source).map((line) => {
+      const text = escapeTerminalText(`        ${line.slice(0, Math.max(0, page.columns - 8))}`);
+      return line.startsWith('>') ? page.paint('red', text) : page.paint('dim', text);
+    }),
   ];
 }
 

@@ -47,7 +47,7 @@ describe('planAnnotations', () => {
     expect(planAnnotations(createRedReport()).map(({ title, file, startLine }) => [title, file, startLine])).toEqual([
       ['Eval gate failed', undefined, undefined],
       ['Adds two numbers: 1 of 3 passed, required', 'evals/math.evals.yaml', 7],
-      ['Asks for the weather in Paris: 1 of 3 passed', 'evals/math.evals.yaml', 21],
+      ['Asks for the weather in Paris: 1 of 3 passed', 'src/weather.ts', 3],
     ]);
   });
 
@@ -73,7 +73,7 @@ describe('planAnnotations', () => {
   });
 
   it('names a file only if it exists', () => {
-    const fileExists = (path: string) => path !== 'evals/math.evals.yaml';
+    const fileExists = (path: string) => path !== 'evals/math.evals.yaml' && path !== 'src/weather.ts';
     expect(planAnnotations(createRedReport(), { fileExists }).map(({ file }) => file)).toEqual([
       undefined,
       undefined,

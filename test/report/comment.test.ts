@@ -103,6 +103,7 @@ describe('renderComment', () => {
     expect(links.map(({ url }) => url)).toEqual([
       `${ownPages}blob/1111111/evals/math.evals.yaml#L7`,
       `${ownPages}blob/1111111/evals/math.evals.yaml#L21`,
+      `${ownPages}blob/1111111/src/weather.ts#L3`,
     ]);
     expect(renderComment(report, { linkLine: () => null })).toContain('· `evals/math.evals.yaml:7`');
   });

@@ -1,11 +1,12 @@
 import { readFirstLine } from '../../base/text.ts';
+import { cutTrace, isFrame } from '../../base/stack-traces.ts';
 import { formatDuration } from '../../base/time.ts';
 import { formatPassRate } from '../../model/rate.ts';
 import type { CaseReport, IterationFailure } from '../../model/case-report.ts';
 import type { Report, RequirementReport, SuiteReport } from '../../model/report.ts';
 import type { VerdictOutcome } from '../../model/verdict.ts';
 import { listDifferences, signs } from '../differences.ts';
-import { countOmittedFailures } from '../failures.ts';
+import { countOmittedFailures, sourceLabel } from '../failures.ts';
 import type { MarkIterations } from '../iteration-marks.ts';
 import type { DescribeRepeat } from '../repeat.ts';
 import { describeRepeats, describeRoundsDecision, findRates, listRoundNotes } from '../rounds.ts';
@@ -111,10 +112,12 @@ function describeCase(testCase: CaseReport, { markIterations, describeRepeat }: 
 /** Describes a case with its first reason, for a reader who wants no more. */
 function describeBriefly({ mark, title, flags, counts, place, failures, repeat }: CaseItem): Line[] {
   const reason = failures[0]?.reasons[0];
+  const source = failures.find((failure) => failure.source !== undefined)?.source;
   const name = [asMark(mark), ' ', asName(title), ...(flags.length === 0 ? [] : [` (${flags.join('; ')})`])];
   return [
     [...name, `: ${counts}`, ...(place === null ? [] : [' · ', place])],
-    ...(reason === undefined ? [] : [[asCode(readFirstLine(reason))]]),
+    ...(reason === undefined ? [] : [[asCode(cutTrace(readFirstLine(reason)))]]),
+    ...(source === undefined ? [] : [[`${sourceLabel} `, asPlace(source)]]),
     ...describeDifference(failures[0]),
     ...(repeat === null ? [] : [[`${repeatLabel}: `, asCommand(repeat)]]),
   ];
@@ -125,7 +128,10 @@ const maxBriefLines = 6;
 /** Shows the first lines that differ. */
 function describeDifference(failure: IterationFailure | undefined): Line[] {
   const [difference] = failure === undefined ? [] : listDifferences(failure);
-  const lines = (difference?.lines ?? []).filter(({ side }) => side === 'expected' || side === 'actual');
+  const lines = (difference?.lines ?? []).filter(
+    // A frame names a path of the job's machine.
+    ({ side, text }) => side === 'expected' || (side === 'actual' && !isFrame(text)),
+  );
   return lines.slice(0, maxBriefLines).map(({ side, text }) => [asCode(`${signs[side]} ${text.trim()}`)]);
 }
 

@@ -153,6 +153,12 @@ export function createRedReport(): Report {
                 ],
                 expectedToolCalls: [{ toolName: 'get_weather', arguments: { city: 'Paris', unit: 'celsius' } }],
                 actualToolCalls: [{ toolName: 'get_weather', arguments: { city: 'Paris', unit: 'C' } }],
+                source: {
+                  file: 'src/weather.ts',
+                  line: 3,
+                  first: 1,
+                  code: ['const units = new Set(["celsius"]);', '', 'throw new Error("unit");', '', '// <b>`end`</b>'],
+                },
               }),
               createFailure({
                 iterationId: 'it_8',
@@ -329,6 +335,7 @@ export function createHostileReport(text: string): Report {
     step: { id: text, index: 0, kind: text },
     expectedToolCalls: [{ toolName: text, arguments: { [text]: text } }],
     actualToolCalls: [{ toolName: text, arguments: { value: [text] } }],
+    source: { file: text, line: 1, first: 1, code: [text] },
   });
   const cases = ['a', 'b'].map((id) =>
     createCaseResults({
