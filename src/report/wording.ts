@@ -31,6 +31,13 @@ export function describeSuiteRate({ verdict, totals, minimumPassRate, stoppedEar
   return `${describeRate(totals, verdict, stoppedEarly !== null)}, minimum ${formatMinimumPassRate(minimumPassRate)}`;
 }
 
+/** Says how many failures a suite passed with; null if none. */
+export function describeAllowed({ verdict, totals, minimumPassRate }: SuiteReport): string | null {
+  if (verdict.outcome !== 'passed' || totals.failed === 0) return null;
+  const failures = formatCount(totals.failed, 'failure');
+  return `${failures} allowed by the minimum of ${formatMinimumPassRate(minimumPassRate)}.`;
+}
+
 /** Describes what ran and for how long: `9 iterations of 3 cases: 7 passed, 2 failed (77.7%), in 12.3 s`. */
 export function describeTotals({ totals, verdict, durationMs, shard, suites, behaviour }: Report): string {
   if (suites.length === 0 && behaviour !== undefined) {
@@ -162,9 +169,9 @@ export function adviseInconclusive({ reasons }: Verdict): string {
   return 'The gate has no verdict about this change, neither good nor bad. Fix the cause above and run it again.';
 }
 
-/** Chooses the mark of a case, as the outcome that it looks like. A failure that does not count is not marked as a failure. */
+/** Chooses the mark of a case, as the outcome that it looks like. A failure that stops nothing is not marked as a failure. */
 export function chooseMark({ outcome, disposition }: CaseReport): VerdictOutcome {
-  return disposition === 'failed' || disposition === 'tolerated' || outcome === 'passed' ? outcome : 'inconclusive';
+  return disposition === 'failed' || outcome === 'passed' ? outcome : 'inconclusive';
 }
 
 /** Lists what is special about a case: that it is required, and why it may count differently from its outcome. */

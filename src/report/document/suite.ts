@@ -12,6 +12,7 @@ import type { DescribeRepeat } from '../repeat.ts';
 import { describeRepeats, describeRoundsDecision, findRates, listRoundNotes } from '../rounds.ts';
 import {
   chooseMark,
+  describeAllowed,
   describeCaseCounts,
   describeConcurrency,
   describeSuiteRate,
@@ -54,6 +55,7 @@ export function composeSuite(suite: SuiteReport, report: Report, words: CaseWord
   const decision = describeRoundsDecision(suite, report.models?.currency ?? '');
   const title = [asMark(verdict.outcome), ' ', asName(suite.name)];
   const rate = describeSuiteRate(suite);
+  const allowed = describeAllowed(suite);
   return [
     heading('screen', title, [
       [rate],
@@ -61,6 +63,7 @@ export function composeSuite(suite: SuiteReport, report: Report, words: CaseWord
       ...(run?.url == null ? [] : [[{ kind: 'link' as const, label: 'Open the run', url: run.url }]]),
     ]),
     briefly(text('brief', ...title, `: ${rate}`)),
+    ...(allowed === null ? [] : [text('brief', allowed)]),
     ...(decision === null ? [] : [text('brief', asProse(decision))]),
     ...listRoundNotes(suite, cases).map((note) => text('screen', asProse(note))),
     ...(concurrency === null ? [] : [{ ...text('screen', asProse(describeConcurrency(concurrency))), isFine: true }]),
@@ -83,10 +86,21 @@ function composeCases(cases: readonly CaseItem[], outcome: VerdictOutcome): Bloc
     // In a suite that passed, the minimum tolerates the failures, so they are not the first thing to see.
     open: outcome === 'passed' ? 0 : maxOpenCases,
   };
+  const passedCases: Block = {
+    kind: 'passed',
+    from: 'screen',
+    items: passed ?? [],
+    by: 'passed',
+    noun: 'case',
+    what: ' passed',
+    open: outcome === 'passed' ? 0 : 15,
+  };
   return [
+    // What failed does not come first where it stops nothing.
+    ...(outcome === 'passed' ? [passedCases] : []),
     briefly({ kind: 'list', ...notPassed, items: (others ?? []).map(describeBriefly) }),
     { kind: 'cases', ...notPassed, from: 'screen', items: others ?? [] },
-    { kind: 'passed', from: 'screen', items: passed ?? [], by: 'passed', noun: 'case', what: ' passed', open: 15 },
+    ...(outcome === 'passed' ? [] : [passedCases]),
   ];
 }
 
