@@ -1,8 +1,12 @@
 import type { ChildProcess } from 'node:child_process';
 import { closeSync, openSync } from 'node:fs';
 import { constants, devNull } from 'node:os';
+import { join, resolve } from 'node:path';
 import { ConfigurationError, describeError } from '../base/errors.ts';
+import { isWithin, readTextFile } from '../base/files.ts';
+import { findOutputRoot, writeOutput } from '../base/output-files.ts';
 import type { Redactor } from '../base/redaction.ts';
+import { captureConfig } from '../capture/host-config.ts';
 import { openRecorder } from '../capture/recorder-link.ts';
 import { parseSplit } from '../capture/split.ts';
 import { placeCommand } from '../capture/place-command.ts';
@@ -27,6 +31,10 @@ export async function capture(words: string[], flags: CaptureFlags, redactor: Re
     const { convertFile } = await import('./capture-recorder.ts');
     const say = (text: string) => process.stdout.write(`${redactText(text, redactor)}\n`);
     await convertFile(flags.from, flags, { redactor, say, isOwn: false });
+    return 0;
+  }
+  if (flags.config !== undefined) {
+    await writeConfig(flags.config, flags.write === true);
     return 0;
   }
   checkFlags(words, flags);
@@ -54,6 +62,24 @@ function checkFlags(words: readonly string[], flags: CaptureFlags): void {
   for (const entry of flags.serverEnv) {
     if (!/^[^=\s]+=/.test(entry)) fail('server-env', 'invalid-value', 'has a value that is not NAME=value');
   }
+}
+
+/** Prints or writes the configuration of a host, in which each command is captured. */
+async function writeConfig(path: string, isWritten: boolean): Promise<void> {
+  const cwd = process.cwd();
+  const text = await readTextFile(path).catch((error: unknown) => fail('config', 'unreadable', describeError(error)));
+  // A host of a whole machine starts its servers in a directory of its own.
+  const isOfProject = isWithin(cwd, resolve(cwd, path));
+  const captured = captureConfig(text, (slug) => {
+    const out = `evals/${slug}.evals.yaml`;
+    return isOfProject ? out : join(cwd, out);
+  });
+  if (captured === null) {
+    return fail('config', 'no-config', `${path} is no JSON with \`mcpServers\` or \`servers\`, each with its command`);
+  }
+  for (const { name, reason } of captured.left) process.stderr.write(`${name}: ${reason}; its entry stays as it is.\n`);
+  if (isWritten) writeOutput(path, captured.text, { root: findOutputRoot(path, cwd) });
+  else process.stdout.write(captured.text);
 }
 
 /** Starts the server, and passes everything between it and the client of this process. */

@@ -19,6 +19,8 @@ export function defineCaptureCommand(command: Command, setExitCode: (code: numbe
         .default([], 'none'),
     )
     .addOption(add('--from <file>', 'Write evals from this journal of an earlier session, and start no session.'))
+    .addOption(add('--config <file>', 'Print the configuration of a host with `capture` in front of each server.'))
+    .addOption(add('--write', 'Write the configuration of --config instead of printing it.'))
     .addOption(new Option('--recorder <place>').hideHelp())
     .addHelpText(
       'after',
