@@ -69,6 +69,7 @@ export function cleanSteps(steps: readonly CapturedStep[], machine: Machine, red
     const { request, outcome, asked } = redactDeep(step, redactor);
     return {
       timeMs: step.timeMs,
+      session: step.session,
       request: mapTexts(request, (text) => hideRequest(text, machine)),
       outcome: mapTexts(outcome, (text) => hideAnswer(text, machine)),
       asked: mapTexts(asked, (text) => hideRequest(text, machine)),

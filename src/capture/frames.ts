@@ -4,20 +4,23 @@ import type { Side } from './pass-through.ts';
 export interface Frame {
   from: Side;
   timeMs: number;
+  /** The number of its session over HTTP; 0 unless given. */
+  session?: number;
   bytes: Buffer;
 }
 
 const sides: readonly Side[] = ['client', 'server'];
 
-/** The side, the time as a double, and the length of the bytes that follow. */
-const headBytes = 1 + 8 + 4;
+/** The side, the time as a double, the number of the session, and the length of the bytes that follow. */
+const headBytes = 1 + 8 + 4 + 4;
 
 /** Writes the head of a frame. The bytes follow it. */
-export function writeFrameHead({ from, timeMs, bytes }: Frame): Buffer {
+export function writeFrameHead({ from, timeMs, session = 0, bytes }: Frame): Buffer {
   const head = Buffer.alloc(headBytes);
   head.writeUInt8(sides.indexOf(from), 0);
   head.writeDoubleLE(timeMs, 1);
-  head.writeUInt32LE(bytes.length, 9);
+  head.writeUInt32LE(session, 9);
+  head.writeUInt32LE(bytes.length, 13);
   return head;
 }
 
@@ -34,10 +37,11 @@ export async function* readFrames(stream: AsyncIterable<Buffer>): AsyncGenerator
     for (;;) {
       wanted = headBytes;
       if (all.length < wanted) break;
-      wanted += all.readUInt32LE(9);
+      wanted += all.readUInt32LE(13);
       if (all.length < wanted) break;
       const from = sides[all.readUInt8(0)] ?? 'client';
-      yield { from, timeMs: all.readDoubleLE(1), bytes: all.subarray(headBytes, wanted) };
+      const session = all.readUInt32LE(9);
+      yield { from, timeMs: all.readDoubleLE(1), session, bytes: all.subarray(headBytes, wanted) };
       all = all.subarray(wanted);
     }
     kept = [all];

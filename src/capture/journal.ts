@@ -5,7 +5,7 @@ import type { Frame } from './frames.ts';
 import type { Side } from './pass-through.ts';
 
 /** A longer message is in the journal without its content. */
-const maxMessageBytes = 4 * 1024 * 1024;
+export const maxMessageBytes = 4 * 1024 * 1024;
 
 /** The most characters of a line that is no message. */
 const longestNoise = 500;
@@ -28,6 +28,8 @@ export type JournalHead = z.infer<typeof headSchema>;
 export interface JournalEntry {
   timeMs: number;
   from: Side;
+  /** The number of its session, where several share a server over HTTP. */
+  session?: number;
   /** The message as it was read from JSON. */
   message?: unknown;
   /** A line that is no message. */
@@ -39,6 +41,7 @@ export interface JournalEntry {
 const entrySchema = z.object({
   timeMs: z.number(),
   from: z.enum(['client', 'server']),
+  session: z.number().exactOptional(),
   message: z.unknown().exactOptional(),
   text: z.string().exactOptional(),
   bytes: z.number().exactOptional(),
@@ -49,24 +52,26 @@ export interface Journal {
   entries: readonly JournalEntry[];
 }
 
+type EntryStart = Omit<JournalEntry, 'message' | 'text' | 'bytes'>;
+
 /** Splits the bytes of both sides into lines. Returns the entries that a frame completes. */
 export function createLineReader(): (frame: Frame) => JournalEntry[] {
-  const open: Record<Side, { chunks: Buffer[]; bytes: number }> = {
-    client: { chunks: [], bytes: 0 },
-    server: { chunks: [], bytes: 0 },
-  };
-  return ({ from, timeMs, bytes }) => {
-    const line = open[from];
+  const open = new Map<string, { chunks: Buffer[]; bytes: number }>();
+  return ({ from, timeMs, bytes, session = 0 }) => {
+    const key = `${from} ${session}`;
+    const line = open.get(key) ?? { chunks: [], bytes: 0 };
+    open.set(key, line);
+    const start = { timeMs, from, ...(session > 0 && { session }) };
     const entries: JournalEntry[] = [];
-    let start = 0;
-    for (let end = bytes.indexOf(10); end !== -1; end = bytes.indexOf(10, start)) {
-      keep(line, bytes.subarray(start, end));
-      entries.push(...readLine(line, { timeMs, from }));
+    let at = 0;
+    for (let end = bytes.indexOf(10); end !== -1; end = bytes.indexOf(10, at)) {
+      keep(line, bytes.subarray(at, end));
+      entries.push(...readLine(line, start));
       line.chunks = [];
       line.bytes = 0;
-      start = end + 1;
+      at = end + 1;
     }
-    keep(line, bytes.subarray(start));
+    keep(line, bytes.subarray(at));
     return entries;
   };
 }
@@ -77,17 +82,14 @@ function keep(line: { chunks: Buffer[]; bytes: number }, part: Buffer): void {
   if (line.bytes <= maxMessageBytes && part.length > 0) line.chunks.push(Buffer.from(part));
 }
 
-function readLine(
-  { chunks, bytes }: { chunks: readonly Buffer[]; bytes: number },
-  entry: Pick<JournalEntry, 'timeMs' | 'from'>,
-): JournalEntry[] {
+function readLine({ chunks, bytes }: { chunks: readonly Buffer[]; bytes: number }, entry: EntryStart): JournalEntry[] {
   if (bytes > maxMessageBytes) return [{ ...entry, bytes }];
   const text = Buffer.concat(chunks).toString('utf8').trim();
   return text === '' ? [] : [readMessage(text, entry)];
 }
 
 /** Reads the text of one message. */
-export function readMessage(text: string, entry: Pick<JournalEntry, 'timeMs' | 'from'>): JournalEntry {
+export function readMessage(text: string, entry: EntryStart): JournalEntry {
   const message = tryParseJson(text);
   const isMessage = typeof message === 'object' && message !== null && !isTooDeep(message);
   return isMessage ? { ...entry, message } : { ...entry, text: clipText(text, longestNoise) };

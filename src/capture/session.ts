@@ -8,6 +8,8 @@ import type { JournalEntry } from './journal.ts';
 /** A request of the client that a case can repeat, with its answer. */
 export interface CapturedStep {
   timeMs: number;
+  /** The number of its session: several may share a server over HTTP. */
+  session: number;
   request: ExploredRequest;
   outcome: Outcome;
   asked: readonly AskedRequest[];
@@ -38,9 +40,20 @@ interface Pending {
   asked: AskedRequest[];
 }
 
-/** Reads a session from its messages. */
+/** Reads sessions from their messages, one after the other. */
 export function readSession(entries: readonly JournalEntry[]): CapturedSession {
-  const reader = createReader();
+  const parts = [...Map.groupBy(entries, ({ session = 0 }) => session)].map(([session, own]) => readOne(own, session));
+  return {
+    serverName: parts.findLast(({ serverName }) => serverName !== null)?.serverName ?? null,
+    announced: abilities.filter((name) => parts.some(({ announced }) => announced.includes(name))),
+    tools: new Map(parts.flatMap(({ tools }) => [...tools])),
+    steps: parts.flatMap(({ steps }) => steps),
+    left: parts.flatMap(({ left }) => left),
+  };
+}
+
+function readOne(entries: readonly JournalEntry[], session: number): CapturedSession {
+  const reader = createReader(session);
   for (const entry of entries) {
     // Clients of old revisions send several messages at once.
     const messages = Array.isArray(entry.message) ? entry.message : [entry.message];
@@ -49,7 +62,7 @@ export function readSession(entries: readonly JournalEntry[]): CapturedSession {
   return reader.end();
 }
 
-function createReader() {
+function createReader(session: number) {
   const pending = new Map<string, Pending>();
   /** The server's requests to the client, by their id. */
   const questions = new Map<string, { method: string; params: JsonObject; during: Pending | null }>();
@@ -77,13 +90,14 @@ function createReader() {
       // The client asks again, with the answers.
       steps.push({
         timeMs,
+        session,
         request,
         outcome: { kind: 'silent', isAlive: true },
         asked: readInputRequests(result, asked),
       });
     } else {
       if (steps.at(-1)?.outcome.kind === 'silent') steps.pop();
-      steps.push({ timeMs, request, outcome: toOutcome(request, message), asked });
+      steps.push({ timeMs, session, request, outcome: toOutcome(request, message), asked });
     }
   };
   return {

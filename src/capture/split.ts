@@ -15,17 +15,21 @@ export function parseSplit(written: string): SplitRule {
 }
 
 /** Splits the steps of a session into tasks. A prompt begins one, because a person chose it. */
-export function splitTasks<Step extends Pick<CapturedStep, 'timeMs' | 'request'>>(
+export function splitTasks<Step extends Pick<CapturedStep, 'timeMs' | 'session' | 'request'>>(
   steps: readonly Step[],
   rule: SplitRule,
 ): Step[][] {
   const tasks: Step[][] = [];
   let lastMs = 0;
+  let session = -1;
   for (const step of steps) {
     const isPaused = rule.kind === 'pause' && step.timeMs - lastMs >= rule.pauseMs;
+    const isOther = step.session !== session;
     lastMs = step.timeMs;
+    session = step.session;
     const task = tasks.at(-1);
-    if (task === undefined || rule.kind === 'each' || isPaused || step.request.kind === 'prompt') tasks.push([step]);
+    const isPrompt = step.request.kind === 'prompt';
+    if (task === undefined || rule.kind === 'each' || isPaused || isOther || isPrompt) tasks.push([step]);
     else task.push(step);
   }
   return tasks;

@@ -6,6 +6,8 @@ export interface CaptureFlags {
   workspace?: string;
   serverEnv: string[];
   from?: string;
+  port?: string;
+  url?: string;
   config?: string;
   write?: true;
   /** Set in the process that records: the directory of the server, if it works in a copy of the workspace. */

@@ -27,7 +27,8 @@ export async function record(words: readonly string[], flags: CaptureFlags, reda
     journal: 'mcp-eval-ci capture',
     version: 1,
     command: [...words],
-    url: null,
+    // Its query may have a secret.
+    url: flags.url === undefined ? null : flags.url.replace(/[?#].*/, ''),
     cwd: process.cwd(),
     place: place === '' ? null : place,
   };

@@ -7,17 +7,16 @@ import { isWithin, readTextFile } from '../base/files.ts';
 import { findOutputRoot, writeOutput } from '../base/output-files.ts';
 import type { Redactor } from '../base/redaction.ts';
 import { captureConfig } from '../capture/host-config.ts';
-import { openRecorder } from '../capture/recorder-link.ts';
 import { parseSplit } from '../capture/split.ts';
 import { placeCommand } from '../capture/place-command.ts';
 import { passThrough } from '../capture/pass-through.ts';
-import { nodeProgram } from '../server/node-program.ts';
-import { spawnByName, spawnProgram } from '../server/spawn.ts';
+import { spawnByName } from '../server/spawn.ts';
 import { makeTemporaryRoot, removeTree } from '../server/temporary-root.ts';
 import { fillPlace, namePlace, type PlacePaths } from '../workspace/place.ts';
 import { showPaths } from '../workspace/placeholders.ts';
 import { readWorkspace, type Workspace } from '../workspace/workspace.ts';
 import { type CaptureFlags, readVariables } from './capture-flags.ts';
+import { startRecorder } from './start-recorder.ts';
 import { redactText } from './command-logger.ts';
 
 /** Passes a session through, records it, or writes evals from a journal, as the flags say. Returns the exit code. */
@@ -36,6 +35,11 @@ export async function capture(words: string[], flags: CaptureFlags, redactor: Re
   if (flags.config !== undefined) {
     await writeConfig(flags.config, flags.write === true);
     return 0;
+  }
+  if (flags.url !== undefined || flags.port !== undefined) {
+    checkOut(flags);
+    const { captureHttp } = await import('./capture-http.ts');
+    return await captureHttp(words, flags, redactor);
   }
   checkFlags(words, flags);
   return await runSession(words, flags);
@@ -86,7 +90,7 @@ async function writeConfig(path: string, isWritten: boolean): Promise<void> {
 async function runSession(words: readonly string[], flags: CaptureFlags): Promise<number> {
   await using place = await openPlace(flags.workspace);
   const start = placeServer(words, flags, place.copy);
-  const recorder = startRecorder(place.copy?.paths ?? null);
+  const recorder = startRecorder(place.copy?.paths.workspace ?? null);
   const server = spawnByName(start.file, start.args, {
     cwd: start.cwd,
     env: start.env,
@@ -147,22 +151,6 @@ function placeServer(words: readonly string[], { serverEnv }: CaptureFlags, copy
   const { paths, workspace } = copy;
   const [file = '', ...args] = placeCommand(words, cwd, workspace).map((word) => showPaths(word, paths));
   return { file, args, cwd: paths.workspace, env: showPaths(env, paths) };
-}
-
-/** The recorder is a process of its own, in a group of its own: neither its end nor the host's signals reach the other one. */
-function startRecorder(paths: PlacePaths | null) {
-  const [script = '', ...args] = process.argv.slice(1);
-  const [name = '', ...rest] = args;
-  const own = [script, name, `--recorder=${paths?.workspace ?? ''}`, ...rest];
-  return openRecorder(
-    () =>
-      spawnProgram(nodeProgram, [...process.execArgv, ...own], {
-        env: process.env,
-        detached: true,
-        stdio: ['pipe', 'ignore', 'pipe'],
-      }),
-    (text) => process.stderr.write(text),
-  );
 }
 
 interface ServerEnd {
