@@ -3,6 +3,7 @@
 // if it is named; further arguments select cells. So do `npm run bench -- hosts --host codex`, which installs a host, and
 // `npm run bench -- explored-servers`, which installs servers.
 import { measureBaseline } from './baseline.ts';
+import { measureCapture } from './capture.ts';
 import { measureColdStart } from './cold-start.ts';
 import { measureExploredServers } from './explored-servers/main.ts';
 import { runGates } from './gates/main.ts';
@@ -23,6 +24,7 @@ const benchmarks = {
   throughput: measureThroughput,
   growth: measureGrowth,
   stdio: measureStdio,
+  capture: measureCapture,
   replay: measureReplay,
   scale: measureScale,
   'serve-memory': measureServeMemory,
