@@ -138,7 +138,8 @@ async function replaySafely(
     const writer = task.find(({ request }) => request.kind === 'tool' && !harmless.has(request.tool));
     const name = writer?.request.kind === 'tool' ? writer.request.tool : '';
     const why = writer === undefined ? null : `${name} may change something, and was not replayed: ${reason}`;
-    return { steps: toObserved(addNeeded(task, all)), reason: secret(task) ?? why, isReplayed: false };
+    const steps = toObserved(addNeeded(task, all));
+    return { steps, earlier: steps.length - task.length, reason: secret(task) ?? why, isReplayed: false };
   };
   const leaveAll = (reason: string) => ({
     drafted: tasks.map((task) => leave(task, reason)),
@@ -176,8 +177,9 @@ async function replaySafely(
     const drafted = tasks.map((task): DraftedTask => {
       const result = results.get(task);
       if (result === undefined) return leave(task, '');
-      if (result.kind === 'stable') return { steps: result.steps, reason: null, isReplayed: true };
-      return { steps: result.steps, reason: result.reason, isReplayed: true };
+      const { steps } = result;
+      const reason = result.kind === 'stable' ? null : result.reason;
+      return { steps, earlier: steps.length - task.length, reason, isReplayed: true };
     });
     return { drafted, hidden };
   } catch (error) {

@@ -3,7 +3,8 @@ import { clipText } from '../base/text.ts';
 import { draftClient, draftSteps, escapeText } from '../explore/draft/draft-cases.ts';
 import { settleSession } from '../explore/draft/settle.ts';
 import { isWriter, type RequiredNames, writeTitle } from '../explore/draft/title.ts';
-import { isAnswered, nameRequest, type ObservedStep } from '../explore/exploration.ts';
+import { isAnswered, isRefused, nameRequest, type ObservedStep } from '../explore/exploration.ts';
+import { volatileMark } from '../explore/stability/forms.ts';
 import { readOutcomeText } from '../explore/stability/texts.ts';
 import { readVerb } from '../explore/vocabulary/names.ts';
 import type { AddedCase } from '../suite/add-cases.ts';
@@ -11,7 +12,10 @@ import { deriveSlug } from '../suite/case-ids.ts';
 
 /** A task as a case shows it. */
 export interface DraftedTask {
+  /** The steps of the task, after those of earlier tasks that it needs. */
   steps: readonly ObservedStep[];
+  /** How many steps are of earlier tasks. Their own cases check their answers. */
+  earlier: number;
   /** Why the case is commented out; null if it runs. */
   reason: string | null;
   /** True if the answers were compared with those of replays. Otherwise, only their type is asserted. */
@@ -28,15 +32,16 @@ export interface DraftContext {
 }
 
 /** Drafts the case of a task. */
-export function draftTask({ steps: seen, reason, isReplayed }: DraftedTask, context: DraftContext): AddedCase {
+export function draftTask({ steps: seen, earlier, reason, isReplayed }: DraftedTask, context: DraftContext): AddedCase {
   const { required, harmless, hidden, hasWorkspace, takeId } = context;
   const session = { id: 1, phase: 'chains' as const, steps: seen, adds: [], volatile: [], needsFiles: hasWorkspace };
   const settled = settleSession(session, harmless);
   const { steps } = settled ?? session;
   const own = settled === null ? 'it names a directory that only the session had' : reason;
-  const title = nameTask(steps, required);
+  const title = nameTask(steps.slice(earlier), required);
   const client = draftClient({ steps }, { hidden, hasWorkspace });
-  const drafted = limitChecks(draftSteps({ steps }, { required, keepFile: null, checksAll: true }));
+  const all = draftSteps({ steps }, { required, keepFile: null, checksAll: true });
+  const drafted = limitChecks(dropChecks(all, earlier));
   const content = {
     id: takeId(deriveSlug(title, 'case')),
     title: escapeText(title),
@@ -48,6 +53,13 @@ export function draftTask({ steps: seen, reason, isReplayed }: DraftedTask, cont
     own ?? (hasPath && !hasWorkspace ? 'it names a file of the machine, and the suite has no `workspace`' : null);
   const comments = why === null ? [] : [`Not run: ${why.replaceAll(/[\s\p{Cc}\p{Cf}\p{Zl}\p{Zp}]+/gu, ' ')}.`];
   return { content, comments, isCommentedOut: why !== null };
+}
+
+/** Drops the checks of the first requests. */
+function dropChecks(steps: readonly JsonObject[], requests: number): JsonObject[] {
+  const positions = steps.flatMap((step, index) => ('assert' in step ? [] : [index]));
+  const end = positions[requests] ?? steps.length;
+  return steps.filter((step, index) => index >= end || !('assert' in step));
 }
 
 /** Keeps one check of each request before the last one, whose answer the task was about. */
@@ -83,12 +95,25 @@ function nameTask(steps: readonly ObservedStep[], required: RequiredNames): stri
     const verb = readVerb(nameRequest(writer.request));
     const [reader, name] = [nameRequest(last.request), nameRequest(writer.request)];
     if (isFound && verb === 'create') return clipText(`${reader} finds what ${name} made`, longestTitle);
+    const isGone = given.length > 0 && given.every((each) => !text.includes(each.text));
+    if (isGone && verb === 'remove') return clipText(`${reader} no longer finds what ${name} removed`, longestTitle);
     if (isFound && verb === 'update') return clipText(`${reader} sees what ${name} changed`, longestTitle);
   }
   const subjects = [...new Set(steps.map(({ request }) => nameRequest(request)))];
-  if (subjects.length === 1) return writeTitle({ steps: steps.slice(-1), adds: [] }, required);
+  if (subjects.length === 1) return nameStep(steps.slice(-1), required);
   const shown = subjects.slice(0, subjects.length > maxSubjects ? maxSubjects - 1 : maxSubjects);
   const more = subjects.length - shown.length;
   const words = more === 0 ? shown : [...shown, `${more} more`];
   return clipText(`${words.slice(0, -1).join(', ')} and ${words.at(-1)}`, longestTitle);
+}
+
+/** Quotes the message of a refusal whose arguments are too large to be shown. */
+function nameStep(steps: readonly ObservedStep[], required: RequiredNames): string {
+  const [step] = steps;
+  const title = writeTitle({ steps, adds: [] }, required);
+  if (step === undefined || step.request.kind !== 'tool' || !isRefused(step.observation)) return title;
+  const isShown = Object.values(step.request.arguments).every((value) => typeof value !== 'object' || value === null);
+  const [line = ''] = readOutcomeText(step.observation.outcome).split('\n');
+  const isOneLine = line.length > 0 && !line.includes(volatileMark);
+  return isShown || !isOneLine ? title : clipText(`${step.request.tool} refuses: ${line}`, longestTitle);
 }
