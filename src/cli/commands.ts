@@ -26,6 +26,11 @@ const gateCommands: ReadonlyArray<CommandRow<GateProcess>> = [
     load: async () => (await import('./init.ts')).defineInitCommand,
   },
   {
+    name: 'mutate',
+    summary: 'Measure what the evals would miss: change answers of the server, and judge the cases again.',
+    load: async () => (await import('./mutate.ts')).defineMutateCommand,
+  },
+  {
     name: 'record',
     summary: 'Record what models answer in cases with prompts, next to the evals files.',
     load: async () => (await import('./record.ts')).defineRecordCommand,

@@ -1,4 +1,4 @@
-import type { CallToolResult } from '@modelcontextprotocol/client';
+import { type CallToolResult, ProtocolError } from '@modelcontextprotocol/client';
 import { isJsonEqual, isRecord } from '../base/json.ts';
 import type { Clock } from '../base/time.ts';
 import type { ClientAbilities } from '../mcp/abilities.ts';
@@ -307,4 +307,9 @@ const isSameRequest = (one: TapedRequest, other: TapedRequest) =>
 
 function isCallResult(value: unknown): value is CallToolResult {
   return isRecord(value) && Array.isArray(value['content']);
+}
+
+/** Makes the answer of a server that returns a JSON-RPC error instead of a result. */
+export function makeErrorAnswer(code: number, message: string): TapedAnswer {
+  return { kind: 'error', error: new ProtocolError(code, message) };
 }

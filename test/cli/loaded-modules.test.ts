@@ -41,7 +41,7 @@ describe('what the command loads', () => {
     expect(packages).toEqual(['commander']);
   });
 
-  it.each(['run', 'record', 'merge', 'publish', 'judge'])(
+  it.each(['run', 'mutate', 'record', 'merge', 'publish', 'judge'])(
     'for %s --help is its own file and the descriptions of options, and no gate',
     async (name) => {
       const { files, packages } = await listLoaded(name, '--help');

@@ -1,0 +1,74 @@
+import { ConfigurationError } from '../base/errors.ts';
+import { formatCount } from '../base/text.ts';
+import { gate } from '../gate/gate.ts';
+import { limitHeapGrowth } from '../gate/host-process.ts';
+import { createJobContext } from '../gate/job.ts';
+import { listKnownSecrets, readGateOptions } from '../gate/options.ts';
+import { planGate } from '../gate/plan/plan.ts';
+import type { Report } from '../model/report.ts';
+import { measureStrength } from '../mutate/measure-strength.ts';
+import { observeCases } from '../mutate/observe-cases.ts';
+import { renderStrength } from '../mutate/render-strength.ts';
+import { printStrengthJson } from '../mutate/strength-json.ts';
+import { createCaseRecorder, type TapedCase } from '../mutate/taped-case.ts';
+import { createTerminalLogger, redactText } from './command-logger.ts';
+import type { GateProcess, RunFlags } from './run-flags.ts';
+
+interface MutateFlags extends RunFlags {
+  seed: number;
+}
+
+/** Runs the evals twice, measures what they notice, and prints it; returns the exit code. */
+export async function runMutate(
+  { texts, quiet, verbose, format, seed }: MutateFlags,
+  { redactor, supervision }: GateProcess,
+): Promise<number> {
+  limitHeapGrowth();
+  const { stdout, stderr, env: environment } = process;
+  const logger = createTerminalLogger({
+    write: (text) => void stderr.write(text),
+    redactor,
+    color: stderr.hasColors?.() ?? false,
+    isQuiet: quiet,
+    isVerbose: verbose,
+  });
+  for (const secret of listKnownSecrets(texts, environment)) redactor.add(secret);
+  const context = createJobContext(process, { signals: supervision.signals, logger, redactor });
+  const options = await readGateOptions(
+    { ...texts, 'report-to': 'none', 'report-formats': 'none' },
+    { cwd: context.cwd },
+  );
+  const signal = context.openSignal();
+  const { cwd, clock } = context;
+  const run = async (): Promise<{ taped: readonly TapedCase[]; report: Report }> => {
+    const plan = await planGate(options, { cwd, environment, nowMs: clock.now() });
+    if (plan.service.hosted !== null) throw refuseHosted();
+    const recorder = createCaseRecorder();
+    const ran = await gate(plan, { clock, logger, redactor, environment, signal, runCase: recorder.runCase });
+    return { taped: recorder.list(), report: ran.report };
+  };
+  const first = await run();
+  if (first.taped.length === 0) {
+    const [reason] = first.report.verdict.reasons;
+    logger.error(`No case ran, so that there is no answer to change: ${reason?.message ?? 'the evals have no case'}`);
+    return 3;
+  }
+  const second = await run();
+  const observed = await observeCases(first.taped, second.taped);
+  const strength = await measureStrength(observed, { seed });
+  const failed = observed.leftOut.filter(({ reason }) => reason === 'it did not pass').length;
+  if (failed > 0) {
+    logger.warning(
+      `${formatCount(failed, 'case')} did not pass and ${failed === 1 ? 'is' : 'are'} left out; run the evals and mend them first.`,
+    );
+  }
+  const text = format === 'json' ? printStrengthJson(strength) : renderStrength(strength);
+  stdout.write(redactText(text, redactor));
+  return strength.changes.length === 0 ? 3 : 0;
+}
+
+function refuseHosted(): ConfigurationError {
+  const message =
+    'runs the evals in a hosted service, which returns no answers to change; leave it out, so that they run in this process';
+  return new ConfigurationError([{ input: 'service', code: 'mutate-hosted', message }]);
+}

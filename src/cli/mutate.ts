@@ -1,0 +1,41 @@
+import { type Command, Option } from 'commander';
+import { listFlags } from '../gate/options/list.ts';
+import { addRunFlags, type GateProcess, readRunFlags } from './run-flags.ts';
+
+/** The groups of flags of `run` that say what runs, and where. */
+const groups = new Set(['What runs', 'The server under test']);
+
+/** Flags of these groups that change no answer of a server, or need a hosted service. */
+const others = new Set(['suite', 'suite-scope', 'host', 'shard', 'bail', 'dry-run', 'runs']);
+
+/** Defines `mutate`: changes what the server answered, and counts the changes that the evals notice. */
+export function defineMutateCommand(command: Command, setExitCode: (code: number) => void, context: GateProcess): void {
+  const options = listFlags('run').filter(({ group, name }) => groups.has(group) && !others.has(name));
+  addRunFlags(command, options);
+  command
+    .addOption(new Option('--seed <n>', 'The seed of the draw among the changes. [1]').argParser(readSeed))
+    .addHelpText(
+      'after',
+      `
+Runs the evals twice, then changes one answer at a time and judges the cases that
+got it again, without the server. See docs/strength.md.
+
+Exit codes:
+  0 measured · 2 configuration or usage · 3 nothing could be measured
+
+Examples:
+  $ mcp-eval-ci mutate --server-command "node build/index.js" evals/*.evals.yaml
+  $ mcp-eval-ci mutate --server-command "node build/index.js" --format json evals/*`,
+    )
+    .action(async (files: string[], flags: Record<string, unknown>) => {
+      const run = readRunFlags(files, flags, options);
+      const { runMutate } = await import('./mutate-evals.ts');
+      const seed = typeof flags['seed'] === 'number' ? flags['seed'] : 1;
+      setExitCode(await runMutate({ ...run, seed }, context));
+    });
+}
+
+function readSeed(text: string): number {
+  const seed = Number(text);
+  return Number.isSafeInteger(seed) ? seed : 1;
+}

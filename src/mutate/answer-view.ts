@@ -1,0 +1,263 @@
+import { isJsonEqual, isRecord, type JsonObject, tryParseJson } from '../base/json.ts';
+import { escapePointerToken } from '../base/json-pointer.ts';
+import type { TapedAnswer, TapedRequest } from '../engine/session-tape.ts';
+import { mergePair } from '../explore/stability/merge-values.ts';
+import { hasVolatileForm, maskForms, volatileMark } from '../explore/stability/forms.ts';
+
+export type Path = ReadonlyArray<string | number>;
+
+/** What a request asks for. */
+export type AnswerKind = 'tool' | 'resource' | 'prompt' | 'completion' | 'list';
+
+/** A value in the document of an answer. */
+export interface DocumentNode {
+  path: Path;
+  value: unknown;
+  /** True if the value differs between two runs, or reads as a time, an id or the like. */
+  isVolatile: boolean;
+}
+
+/** A text of an answer that is no JSON document. */
+export interface AnswerText {
+  text: string;
+  /** The parts that are the same in each run, longest first. */
+  stableParts: readonly string[];
+  replace(this: void, text: string): TapedAnswer;
+}
+
+/** The JSON document of an answer: its structured content, or the JSON in its text. */
+export interface AnswerDocument {
+  root: unknown;
+  /** The first values, outer ones first. */
+  nodes: readonly DocumentNode[];
+  /** Writes another document wherever the answer has this one. */
+  replace(this: void, root: unknown): TapedAnswer;
+  /** Writes another document into the structured content only; null if no text repeats it. */
+  replaceOne: ((this: void, root: unknown) => TapedAnswer) | null;
+}
+
+/** An answer of a server, as operators read it. */
+export interface AnswerView {
+  kind: AnswerKind;
+  /** The name of the tool or prompt, the URI, or the method of the list. */
+  subject: string;
+  request: TapedRequest;
+  answer: TapedAnswer;
+  /** Null for an error that was returned instead of a result. */
+  result: JsonObject | null;
+  isError: boolean;
+  document: AnswerDocument | null;
+  texts: readonly AnswerText[];
+}
+
+/** The most values of a document that are read. Changes are drawn from them. */
+const maxNodes = 400;
+
+const kinds: Readonly<Record<string, AnswerKind>> = {
+  'tools/call': 'tool',
+  'resources/read': 'resource',
+  'prompts/get': 'prompt',
+  'completion/complete': 'completion',
+  'tools/list': 'list',
+  'resources/list': 'list',
+  'resources/templates/list': 'list',
+  'prompts/list': 'list',
+};
+
+/** Reads what a request is about; null for a request without an answer to change, such as a ping. */
+export function readSubject({ method, params }: TapedRequest): Pick<AnswerView, 'kind' | 'subject'> | null {
+  const kind = kinds[method];
+  if (kind === undefined) return null;
+  const outer = isRecord(params) ? params : {};
+  const inner = isRecord(outer['params']) ? outer['params'] : outer;
+  const named = kind === 'completion' && isRecord(inner['argument']) ? inner['argument'] : inner;
+  const subject = kind === 'list' ? method : (named['name'] ?? named['uri']);
+  return { kind, subject: typeof subject === 'string' ? subject : method };
+}
+
+/** Reads an answer. `second` is the answer to the same request in another run; what differs is volatile. */
+export function viewAnswer(request: TapedRequest, answer: TapedAnswer, second: TapedAnswer | null): AnswerView | null {
+  const subject = readSubject(request);
+  if (subject === null) return null;
+  const shared = { ...subject, request, answer };
+  if (answer.kind === 'error') return { ...shared, result: null, isError: true, document: null, texts: [] };
+  const result = isRecord(answer.result) ? answer.result : {};
+  const other = second?.kind === 'result' && isRecord(second.result) ? second.result : null;
+  const slots = listTextSlots(result);
+  const otherTexts = other === null ? [] : listTextSlots(other).map(({ text }) => text);
+  const found = findDocument(subject.kind, result, slots);
+  const isPart = new Set(found?.places.map(({ path }) => path.join('/')));
+  return {
+    ...shared,
+    result,
+    isError: result['isError'] === true,
+    document: found === null ? null : viewDocument(found, result, other, subject.kind),
+    texts: slots.flatMap((slot, index) =>
+      isPart.has(slot.path.join('/')) || slot.text === ''
+        ? []
+        : [viewText(slot, { result, second: other === null ? null : (otherTexts[index] ?? '') })],
+    ),
+  };
+}
+
+interface TextSlot {
+  path: Path;
+  text: string;
+}
+
+/** Lists the texts of a result: those of content blocks, resources and messages. */
+function listTextSlots(result: JsonObject): TextSlot[] {
+  const slots: TextSlot[] = [];
+  for (const name of ['content', 'contents', 'messages']) {
+    const blocks: unknown = result[name];
+    if (!Array.isArray(blocks)) continue;
+    for (const [index, block] of blocks.entries()) {
+      for (const inner of [[], ['resource'], ['content']]) {
+        const path = [name, index, ...inner, 'text'];
+        const text = readAt(block, [...inner, 'text']);
+        if (typeof text === 'string') slots.push({ path, text });
+      }
+    }
+  }
+  return slots;
+}
+
+interface FoundDocument {
+  root: unknown;
+  /** Where the result has the document, or its part below `within`. */
+  places: ReadonlyArray<{ path: Path; within: Path; print: (value: unknown) => unknown }>;
+}
+
+function findDocument(kind: AnswerKind, result: JsonObject, slots: readonly TextSlot[]): FoundDocument | null {
+  const keep = (value: unknown) => value;
+  if (kind === 'list' || kind === 'completion') {
+    const path = kind === 'completion' ? ['completion', 'values'] : Object.keys(result).filter(isListName).slice(0, 1);
+    const root = readAt(result, path);
+    return Array.isArray(root) ? { root, places: [{ path, within: [], print: keep }] } : null;
+  }
+  const parsed = slots.flatMap(({ path, text }) => {
+    const document = /^\s*[[{]/.test(text) ? tryParseJson(text) : undefined;
+    const indent = /^\s*[[{]\n( *)/.exec(text)?.[1]?.length ?? 0;
+    const print = (value: unknown) => JSON.stringify(value, null, indent);
+    return typeof document === 'object' && document !== null ? [{ path, document, print }] : [];
+  });
+  const structured = result['structuredContent'];
+  if (isRecord(structured) && !isCopyOfTexts(structured, slots)) {
+    const inner = structured['result'];
+    const repeated = parsed.flatMap(({ path, document, print }) =>
+      isJsonEqual(document, structured)
+        ? [{ path, within: [], print }]
+        : isJsonEqual(document, inner)
+          ? [{ path, within: ['result'], print }]
+          : [],
+    );
+    return { root: structured, places: [{ path: ['structuredContent'], within: [], print: keep }, ...repeated] };
+  }
+  const [only] = parsed;
+  if (only === undefined || slots.length !== 1) return null;
+  return { root: only.document, places: [{ path: only.path, within: [], print: only.print }] };
+}
+
+const isListName = (name: string) => /^(?:tools|resources|resourceTemplates|prompts)$/.test(name);
+
+/** Checks if structured content only repeats a text, as some frameworks do. */
+function isCopyOfTexts(structured: JsonObject, slots: readonly TextSlot[]): boolean {
+  const values = Object.values(structured);
+  return values.length === 1 && slots.some(({ text }) => text === values[0]);
+}
+
+function viewDocument(
+  { root, places }: FoundDocument,
+  result: JsonObject,
+  other: JsonObject | null,
+  kind: AnswerKind,
+): AnswerDocument {
+  const second = other === null ? undefined : findDocument(kind, other, listTextSlots(other))?.root;
+  const write = (value: unknown, some: FoundDocument['places']): TapedAnswer => ({
+    kind: 'result',
+    result: some.reduce<unknown>(
+      (changed, { path, within, print }) => replaceAt(changed, path, print(readAt(value, within))),
+      result,
+    ),
+  });
+  return {
+    root,
+    nodes: [...walk(root, second ?? root, [])],
+    replace: (value) => write(value, places),
+    replaceOne: places.length > 1 ? (value) => write(value, places.slice(0, 1)) : null,
+  };
+}
+
+/** Walks a document in its order, outer values first. */
+function* walk(root: unknown, second: unknown, from: Path): Generator<DocumentNode> {
+  const open: Array<{ path: Path; value: unknown; second: unknown }> = [{ path: from, value: root, second }];
+  for (let count = 0, next = open.shift(); next !== undefined && count < maxNodes; count += 1, next = open.shift()) {
+    const { path, value, second: other } = next;
+    yield { path, value, isVolatile: !isJsonEqual(value, other) || isVolatileLeaf(value) };
+    if (typeof value !== 'object' || value === null) continue;
+    for (const [key, member] of Array.isArray(value) ? value.entries() : Object.entries(value)) {
+      if (open.length > maxNodes) break;
+      open.push({ path: [...path, key], value: member, second: readAt(other, [key]) });
+    }
+  }
+}
+
+const isVolatileLeaf = (value: unknown) =>
+  (typeof value === 'string' && value.length < 10_000 && hasVolatileForm(value) && !/^\d{4}-\d{2}-\d{2}/.test(value)) ||
+  (typeof value === 'number' && hasVolatileForm(String(value)));
+
+/** The longest text in which parts are searched that are the same in each run. */
+const longestCompared = 20_000;
+
+function viewText(
+  { path, text }: TextSlot,
+  { result, second }: { result: JsonObject; second: string | null },
+): AnswerText {
+  const stable =
+    second === null || second === text ? text : text.length > longestCompared ? '' : mergePair(text, second);
+  const masked = text.length > longestCompared ? stable.slice(0, longestCompared) : maskForms(stable);
+  const parts = masked.split(volatileMark).filter((part) => /[\p{L}\p{N}]/u.test(part) && text.includes(part));
+  const { structuredContent: structured } = result;
+  return {
+    text,
+    stableParts: parts.toSorted((a, b) => b.length - a.length),
+    replace: (changed) => {
+      const written = replaceAt(result, path, changed);
+      if (!isRecord(written) || !isRecord(structured)) return { kind: 'result', result: written };
+      const copied = Object.entries(structured).map(([key, value]) => [key, value === text ? changed : value]);
+      return { kind: 'result', result: { ...written, structuredContent: Object.fromEntries(copied) } };
+    },
+  };
+}
+
+/** Reads the value at a path; undefined if there is none. */
+export function readAt(root: unknown, path: Path): unknown {
+  return path.reduce<unknown>((value, key) => {
+    if (Array.isArray(value)) return value[Number(key)];
+    return isRecord(value) && Object.hasOwn(value, key) ? value[key] : undefined;
+  }, root);
+}
+
+/** Copies a document with another value at a path; undefined removes the member. */
+export function replaceAt(root: unknown, path: Path, value: unknown): unknown {
+  const [key, ...rest] = path;
+  if (key === undefined) return value;
+  if (Array.isArray(root)) return root.map((item, index) => (index === key ? replaceAt(item, rest, value) : item));
+  if (!isRecord(root)) return root;
+  const replaced = replaceAt(root[key], rest, value);
+  return Object.fromEntries(
+    Object.entries(root).flatMap(([name, member]) =>
+      name !== key ? [[name, member]] : replaced === undefined ? [] : [[name, replaced]],
+    ),
+  );
+}
+
+/** Prints a path as a JSON Pointer. */
+export function printPointer(path: Path): string {
+  return path.map((key) => `/${escapePointerToken(String(key))}`).join('');
+}
+
+/** Prints a path for people: `items[0].name`. */
+export function printPath(path: Path): string {
+  return path.map((key, index) => (typeof key === 'number' ? `[${key}]` : `${index === 0 ? '' : '.'}${key}`)).join('');
+}

@@ -1,0 +1,115 @@
+import { formatCount, listSome } from '../base/text.ts';
+import type { JudgedChange, Strength } from './measure-strength.ts';
+
+/** The most parts of an answer that a line names. */
+const maxNamed = 4;
+/** The most tools, and the most lines of a tool, that the text shows. */
+const maxLines = 12;
+
+/** What evals miss, or fail on without need, of one tool: lines for people. */
+interface Group {
+  subject: string;
+  lines: string[];
+}
+
+/** Says how much evals notice: the two numbers first, then the cases that notice nothing, the survivors and the brittle cases. */
+export function renderStrength(strength: Strength): string {
+  const { cases, leftOut } = strength;
+  const idle = cases.filter(({ noticed, of }) => noticed === 0 && of > 0);
+  const lines = [summarizeStrength(strength)];
+  if (strength.unknown > 0) {
+    lines.push(
+      `${formatCount(strength.unknown, 'change')} not counted: a later request of the case depends on the changed answer.`,
+    );
+  }
+  if (idle.length > 0) {
+    lines.push('', 'These cases notice nothing:', ...idle.map(({ title, of }) => `  ${title} (0 of ${of})`));
+  }
+  addGroups(lines, 'What your evals would miss:', groupSurvivors(strength.changes));
+  addGroups(lines, 'What your evals fail on, although no user suffers:', groupBrittle(strength.changes));
+  if (leftOut.length > 0) {
+    lines.push('', 'Not measured:', ...mergeSame(leftOut).map((line) => `  ${line}`));
+  }
+  return `${lines.join('\n')}\n`;
+}
+
+/** The two numbers, in one sentence. */
+export function summarizeStrength({ harmful, harmless }: Pick<Strength, 'harmful' | 'harmless'>): string {
+  if (harmful.of === 0 && harmless.of === 0) return 'Nothing was measured: no answer of a case can be changed.';
+  const { noticed } = harmful;
+  const { tolerated } = harmless;
+  return `Your evals notice ${noticed} of ${harmful.of} harmful changes${share(noticed, harmful.of)} and stay green under ${tolerated} of ${harmless.of} harmless ones${share(tolerated, harmless.of)}.`;
+}
+
+const share = (part: number, whole: number) => (whole === 0 ? '' : ` (${Math.floor((part / whole) * 100)} %)`);
+
+function addGroups(lines: string[], heading: string, groups: readonly Group[]): void {
+  if (groups.length === 0) return;
+  lines.push('', heading);
+  for (const group of groups) {
+    lines.push(...group.lines.slice(0, maxLines).map((line) => `  ${line}`));
+    const more = group.lines.length - maxLines;
+    if (more > 0) lines.push(`  and ${formatCount(more, 'further change')} of ${group.subject}`);
+  }
+}
+
+/** Names who answers, as a sentence begins: the tool `x`, the resource. */
+function nameSubject({ kind, subject }: JudgedChange): string {
+  return kind === 'tool' || kind === 'list' ? `\`${subject}\`` : `The ${kind} \`${subject}\``;
+}
+
+/** Lists what no case notices, grouped by who answers. */
+export function groupSurvivors(changes: readonly JudgedChange[]): Group[] {
+  const survivors = changes.filter(({ isHarmful, outcome }) => isHarmful && outcome === 'unnoticed');
+  return groupBySubject(survivors, (own, subject) =>
+    joinAlike(own).map(({ what, cases }) => `${subject} could ${what}  [${listSome(cases, 2)}]`),
+  );
+}
+
+/** Lists the cases that fail without need, with what they fail on. */
+export function groupBrittle(changes: readonly JudgedChange[]): Group[] {
+  const brittle = changes.filter(({ isHarmful, outcome }) => !isHarmful && outcome === 'noticed');
+  return groupBySubject(brittle, (own) => {
+    const byCase = new Map<string, Set<string>>();
+    for (const { failed, what } of own) {
+      for (const { title } of failed) byCase.set(title, (byCase.get(title) ?? new Set()).add(what));
+    }
+    return [...byCase].map(([title, whats]) => `\`${title}\` fails when the server ${listSome([...whats], 3)}`);
+  });
+}
+
+function groupBySubject(
+  changes: readonly JudgedChange[],
+  write: (own: readonly JudgedChange[], subject: string) => string[],
+): Group[] {
+  return [...Map.groupBy(changes, (change) => `${change.kind} ${change.subject}`)].flatMap(([, own]) => {
+    const [first] = own;
+    const subject = first === undefined ? '' : nameSubject(first);
+    return [{ subject, lines: write(own, subject) }];
+  });
+}
+
+/** Joins changes that differ only in the part that they change: "leave out `name`, `type`". */
+function joinAlike(changes: readonly JudgedChange[]): Array<{ what: string; cases: string[] }> {
+  const alike = Map.groupBy(
+    changes,
+    ({ operator, what }) => `${operator} ${what.replace(/`[^`]*`/, '`…`').replaceAll(/-?\d+(?:\.\d+)?/g, '0')}`,
+  );
+  return [...alike.values()]
+    .map((own) => {
+      const [first] = own;
+      const cases = [...new Set(own.flatMap((each) => each.cases))].toSorted();
+      const what = first?.what ?? '';
+      const names = [...new Set(own.flatMap((each) => /`[^`]*`/.exec(each.what)?.[0] ?? []))];
+      const isJoined = own.length > 1 && names.length > 1 && !/ instead of /.test(what);
+      if (isJoined) return [{ what: what.replace(/`[^`]*`/, () => listSome(names, maxNamed)), cases }];
+      return [...new Set(own.map((each) => each.what))].map((each) => ({ what: each, cases }));
+    })
+    .flat();
+}
+
+function mergeSame(leftOut: Strength['leftOut']): string[] {
+  return [...Map.groupBy(leftOut, ({ reason }) => reason)].map(
+    ([reason, own]) => `${listSome([...new Set(own.map(({ subject }) => `\`${subject}\``))], 3)}: ${reason}`,
+  );
+}

@@ -1,0 +1,31 @@
+import type { PlacedChange, Strength } from './measure-strength.ts';
+
+/** Prints a strength as JSON, with the counts by tool and class. */
+export function printStrengthJson({ harmful, harmless, unknown, cases, leftOut, changes }: Strength): string {
+  const value = {
+    version: 1,
+    harmful,
+    harmless,
+    unknown,
+    cases,
+    tools: countBy(changes, ({ kind, subject }) => `${kind} ${subject}`),
+    classes: countBy(changes, ({ faultClass }) => faultClass),
+    leftOut,
+    changes: changes.map(({ observation: _observation, answers: _answers, ...change }) => change),
+  };
+  return `${JSON.stringify(value, null, 2)}\n`;
+}
+
+function countBy(changes: readonly PlacedChange[], nameOf: (change: PlacedChange) => string) {
+  return [...Map.groupBy(changes, nameOf)].map(([name, own]) => {
+    const count = (isHarmful: boolean, outcome: PlacedChange['outcome']) =>
+      own.filter((each) => each.isHarmful === isHarmful && each.outcome === outcome).length;
+    const [noticed, missed] = [count(true, 'noticed'), count(true, 'unnoticed')];
+    const [brittle, tolerated] = [count(false, 'noticed'), count(false, 'unnoticed')];
+    return {
+      name,
+      harmful: { noticed, of: noticed + missed },
+      harmless: { tolerated, of: tolerated + brittle },
+    };
+  });
+}

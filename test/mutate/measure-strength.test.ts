@@ -1,0 +1,133 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { systemClock } from '../../src/base/time.ts';
+import type { TestCase } from '../../src/cases/case.ts';
+import { measureStrength } from '../../src/mutate/measure-strength.ts';
+import { observeCases } from '../../src/mutate/observe-cases.ts';
+import { renderStrength } from '../../src/mutate/render-strength.ts';
+import { printStrengthJson } from '../../src/mutate/strength-json.ts';
+import { createCaseRecorder } from '../../src/mutate/taped-case.ts';
+import { assertStep, callStep, createCase } from '../support/factories/case-factory.ts';
+import { type FixtureMcpServer, startFixtureMcpServer, text } from '../support/servers/fixture-mcp-server.ts';
+
+let server: FixtureMcpServer;
+let count = 0;
+let notes: string[] = [];
+
+const notesResult = () => ({
+  ...text('ok'),
+  structuredContent: { notes: notes.map((name, id) => ({ id, name })), total: notes.length },
+});
+
+beforeAll(async () => {
+  server = await startFixtureMcpServer({
+    list_notes: { call: notesResult },
+    delete_note: {
+      call: ({ args }) => {
+        notes = notes.filter((name) => name !== args['name']);
+        return text('deleted');
+      },
+    },
+    stamp: { call: () => text(`moment ${(count += 1)}`) },
+    large: { call: () => text('x'.repeat(2 * 1024 * 1024)) },
+  });
+});
+
+afterAll(async () => {
+  await server[Symbol.asyncDispose]();
+});
+
+async function observe(cases: readonly TestCase[]) {
+  const target = { url: server.url, serverName: 'notes', protocol: 'legacy' as const };
+  const run = async () => {
+    const recorder = createCaseRecorder();
+    for (const testCase of cases) {
+      notes = ['apple', 'bread', 'milk'];
+      await recorder.runCase(testCase, target, { clock: systemClock, timeoutMs: 30_000 });
+    }
+    return recorder.list();
+  };
+  return await observeCases(await run(), await run());
+}
+
+const list = callStep('list_notes');
+const total = assertStep({ type: 'toolResultEquals', value: 3, path: '/total' });
+const isWhole = assertStep({
+  type: 'toolResultEquals',
+  value: { notes: ['apple', 'bread', 'milk'].map((name, id) => ({ id, name })), total: 3 },
+});
+
+describe('the strength of evals', () => {
+  it('counts at most three changes of a tool and a class, and gives the same result for the same tapes', async () => {
+    const observed = await observe([createCase([list, total], { title: 'Counts notes' })]);
+    const strength = await measureStrength(observed);
+    const groups = Map.groupBy(strength.changes, (change) => `${change.isHarmful} ${change.faultClass}`);
+    for (const [, changes] of groups) expect(changes.length).toBeLessThanOrEqual(3);
+    expect(printStrengthJson(await measureStrength(observed))).toBe(printStrengthJson(strength));
+    expect(strength.harmful.noticed).toBeGreaterThan(0);
+    expect(strength.harmful.noticed).toBeLessThan(strength.harmful.of);
+  });
+
+  it('is higher for a check of the whole answer, which fails without need', async () => {
+    const part = await measureStrength(await observe([createCase([list, total])]));
+    const whole = await measureStrength(await observe([createCase([list, isWhole])]));
+    expect(whole.harmful.of).toBe(part.harmful.of);
+    expect(whole.harmful.noticed).toBeGreaterThan(part.harmful.noticed);
+    expect(part.harmless.tolerated).toBe(part.harmless.of);
+    expect(whole.harmless.tolerated).toBeLessThan(whole.harmless.of);
+    expect(renderStrength(whole)).toContain('`A case` fails when the server adds a field');
+    expect(renderStrength(part)).not.toContain('fails when');
+  });
+
+  it('applies a change to every case that got the same answer to the same request', async () => {
+    const strength = await measureStrength(
+      await observe([
+        createCase([list, total], { title: 'Counts notes' }),
+        createCase([list], { title: 'Lists notes' }),
+      ]),
+    );
+    const [counts, lists] = strength.cases;
+    expect(lists).toMatchObject({ title: 'Lists notes', of: strength.harmful.of });
+    expect(counts).toMatchObject({ title: 'Counts notes', noticed: strength.harmful.noticed });
+    const text = renderStrength(strength);
+    // An error of the call fails each case, so that none is idle.
+    expect(text).not.toContain('These cases notice nothing');
+  });
+
+  it('says that an effect can be lost if nothing is read afterwards, and not if it is', async () => {
+    const remove = callStep('delete_note', { name: 'milk' });
+    const left = assertStep({ type: 'toolResultEquals', value: 2, path: '/total' });
+    const blind = await measureStrength(await observe([createCase([remove])]));
+    expect(renderStrength(blind)).toContain(
+      '`delete_note` could say that it worked and do nothing: no case reads afterwards  [A case]',
+    );
+    const reading = await measureStrength(await observe([createCase([list, remove, list, left])]));
+    const lost = reading.changes.filter(({ operator }) => operator === 'lose-effect');
+    expect(lost.map(({ outcome }) => outcome)).toEqual(['noticed']);
+  });
+
+  it('leaves out what changes by itself', async () => {
+    const strength = await measureStrength(await observe([createCase([callStep('stamp')])]));
+    const others = strength.changes.filter(({ what }) => what === 'answers with another time or id');
+    expect(others.map(({ outcome }) => outcome)).toEqual(['unnoticed']);
+    expect(strength.changes.filter(({ operator }) => operator === 'change-answer')).toHaveLength(1);
+  });
+
+  it('names the cases that notice nothing first, and says what is not measured', async () => {
+    const lenient = { advancedConfig: { failOnToolError: false } };
+    const strength = await measureStrength(
+      await observe([
+        createCase([list, total], { title: 'Counts notes' }),
+        createCase([callStep('stamp')], { title: 'Stamps', ...lenient }),
+        createCase([callStep('large')], { title: 'Reads a large file' }),
+        createCase([list, assertStep({ type: 'toolResultEquals', value: 4, path: '/total' })], { title: 'Fails' }),
+      ]),
+    );
+    const text = renderStrength(strength);
+    expect(text).toMatch(
+      /^Your evals notice \d+ of \d+ harmful changes \(\d+ %\) and stay green under \d+ of \d+ harm/,
+    );
+    expect(text).toMatch(/These cases notice nothing:\n {2}Stamps \(0 of \d+\)\n/);
+    expect(text).toContain('`Reads a large file`: an answer of 2.0 MiB is above the limit of 1 MiB\n');
+    expect(text).toContain('`Fails`: it did not pass\n');
+  });
+});

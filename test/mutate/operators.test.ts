@@ -1,0 +1,166 @@
+import type { CallToolResult } from '@modelcontextprotocol/server';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { systemClock } from '../../src/base/time.ts';
+import type { Assertion } from '../../src/checks/assertion.ts';
+import type { JsonObject } from '../../src/base/json.ts';
+import { measureStrength, type JudgedChange } from '../../src/mutate/measure-strength.ts';
+import { observeCases } from '../../src/mutate/observe-cases.ts';
+import type { Operator } from '../../src/mutate/operators/define-operator.ts';
+import { operators } from '../../src/mutate/operators/registry.ts';
+import { createCaseRecorder } from '../../src/mutate/taped-case.ts';
+import { assertStep, callStep, createCase } from '../support/factories/case-factory.ts';
+import { type FixtureMcpServer, startFixtureMcpServer, text } from '../support/servers/fixture-mcp-server.ts';
+
+let server: FixtureMcpServer;
+let answer: CallToolResult;
+
+beforeAll(async () => {
+  server = await startFixtureMcpServer({ 'get-notes': { call: () => answer } });
+});
+
+afterAll(async () => {
+  await server[Symbol.asyncDispose]();
+});
+
+const json = (value: JsonObject): CallToolResult => ({
+  content: [{ type: 'text', text: JSON.stringify(value) }],
+  structuredContent: value,
+});
+const fail = (message: string): CallToolResult => ({ ...text(message), isError: true });
+const image: CallToolResult = { content: [{ type: 'image', data: 'A'.repeat(400), mimeType: 'image/png' }] };
+
+const notes = json({ count: 2, isOpen: true, due: '2026-03-04', notes: [{ name: 'bread' }, { name: 'milk' }] });
+const sorted = json({ names: ['apple', 'bread', 'milk'] });
+const unsorted = json({ names: ['milk', 'apple', 'bread'] });
+
+/** An answer that an operator changes, a check that fails after a change, and one that holds whatever it changes. */
+interface Example {
+  answer: CallToolResult;
+  second?: CallToolResult;
+  noticing: Assertion;
+  blind: Assertion;
+}
+
+const equals = (value: unknown, path?: string): Assertion => ({
+  type: 'toolResultEquals',
+  value,
+  ...(path !== undefined && { path }),
+});
+const contains = (needle: string, path?: string): Assertion => ({
+  type: 'toolResultContains',
+  needle,
+  caseSensitive: true,
+  ...(path !== undefined && { path }),
+});
+const works: Assertion = { type: 'toolResultIsError', isError: false };
+const fails: Assertion = { type: 'toolResultIsError', isError: true };
+const called: Assertion = { type: 'toolCalledAtLeastOnce', toolName: 'get-notes' };
+const whole = equals(notes.structuredContent);
+
+const examples: Readonly<Record<string, Example>> = {
+  'drop-field': { answer: notes, noticing: whole, blind: works },
+  'change-number': { answer: notes, noticing: equals(2, '/count'), blind: equals(true, '/isOpen') },
+  'flip-sign': { answer: notes, noticing: equals(2, '/count'), blind: contains('2', '/count') },
+  'flip-boolean': { answer: notes, noticing: equals(true, '/isOpen'), blind: equals(2, '/count') },
+  'change-text': { answer: json({ name: 'bread' }), noticing: contains('bread', '/name'), blind: works },
+  'cut-text': { answer: json({ name: 'bread' }), noticing: equals('bread', '/name'), blind: contains('bre', '/name') },
+  'change-case': {
+    answer: json({ name: 'bread' }),
+    noticing: contains('bread', '/name'),
+    blind: { type: 'toolResultContains', needle: 'bread', path: '/name' },
+  },
+  'move-date': { answer: notes, noticing: equals('2026-03-04', '/due'), blind: contains('2026-03', '/due') },
+  'empty-list': { answer: notes, noticing: whole, blind: equals(2, '/count') },
+  'drop-item': { answer: notes, noticing: whole, blind: equals('bread', '/notes/0/name') },
+  'repeat-item': { answer: notes, noticing: whole, blind: equals('bread', '/notes/0/name') },
+  'reorder-list': {
+    answer: sorted,
+    noticing: equals(['apple', 'bread', 'milk'], '/names'),
+    blind: { type: 'toolResultEquals', value: ['milk', 'bread', 'apple'], path: '/names', unordered: true },
+  },
+  disagree: { answer: json({ name: 'bread' }), noticing: equals('bread', '/name'), blind: works },
+  'change-answer': { answer: text('The sum is 5.'), noticing: contains('5'), blind: contains('The sum') },
+  'cut-answer': { answer: text('The sum is 5.'), noticing: contains('5'), blind: contains('The') },
+  'recase-answer': {
+    answer: text('The sum'),
+    noticing: contains('The sum'),
+    blind: { type: 'toolResultContains', needle: 'the sum' },
+  },
+  'empty-answer': { answer: text('The sum'), noticing: contains('sum'), blind: works },
+  'replace-data': {
+    answer: image,
+    noticing: { type: 'toolResultContent', block: { type: 'image', minBytes: 200 } },
+    blind: { type: 'toolResultContent', block: { type: 'image' } },
+  },
+  'set-error': { answer: text('The sum'), noticing: works, blind: called },
+  'lose-error': { answer: fail('no'), noticing: fails, blind: called },
+  refuse: { answer: text('The sum'), noticing: works, blind: called },
+  'add-field': {
+    answer: json({ name: 'bread' }),
+    noticing: equals({ name: 'bread' }),
+    blind: equals('bread', '/name'),
+  },
+  'reorder-fields': {
+    answer: json({ b: 1, a: 2 }),
+    noticing: contains('{"b":1'),
+    blind: equals({ a: 2, b: 1 }),
+  },
+  'reorder-unordered': {
+    answer: unsorted,
+    noticing: equals(['milk', 'apple', 'bread'], '/names'),
+    blind: contains('apple', '/names'),
+  },
+  'other-volatile': {
+    answer: json({ id: 'n-1', name: 'milk' }),
+    second: json({ id: 'n-2', name: 'milk' }),
+    noticing: equals('n-1', '/id'),
+    blind: equals('milk', '/name'),
+  },
+  'reword-error': {
+    answer: fail('No note named bread'),
+    noticing: { type: 'toolError', error: { contains: 'No note' } },
+    blind: fails,
+  },
+  'reword-answer': { answer: text('The sum is 5.'), noticing: equals('The sum is 5.'), blind: contains('5') },
+  'other-moment': {
+    answer: text('note 1 made'),
+    second: text('note 2 made'),
+    noticing: contains('note 1'),
+    blind: contains('made'),
+  },
+};
+
+async function judge(operator: Operator, example: Example, check: Assertion): Promise<readonly JudgedChange[]> {
+  const target = { url: server.url, serverName: 'notes', protocol: 'legacy' as const };
+  const run = async (result: CallToolResult) => {
+    answer = result;
+    const recorder = createCaseRecorder();
+    // An error fails a case by itself, unless the case allows errors.
+    const overrides = check === called ? { advancedConfig: { failOnToolError: false } } : {};
+    const testCase = createCase([callStep('get-notes', { of: 'bread' }), assertStep(check)], overrides);
+    await recorder.runCase(testCase, target, { clock: systemClock, timeoutMs: 30_000 });
+    return recorder.list();
+  };
+  const first = await run(example.answer);
+  const second = await run(example.second ?? example.answer);
+  const { changes } = await measureStrength(await observeCases(first, second), { operators: [operator] });
+  return changes;
+}
+
+describe('an operator', () => {
+  it('has an example', () => {
+    expect(operators.map(({ name }) => name).toSorted()).toEqual(Object.keys(examples).toSorted());
+  });
+
+  it.each(operators.map((operator) => [operator.name, operator] as const))(
+    '%s is noticed by a check of what it changes, and by no other',
+    async (name, operator) => {
+      const example = examples[name];
+      if (example === undefined) throw new Error(`${name} has no example.`);
+      const noticed = await judge(operator, example, example.noticing);
+      expect(noticed.map(({ outcome }) => outcome)).toContain('noticed');
+      const blind = await judge(operator, example, example.blind);
+      expect(blind.map(({ outcome }) => outcome)).toContain('unnoticed');
+    },
+  );
+});
