@@ -124,7 +124,10 @@ describe('a result that a model sees in a host', () => {
   it.each([
     ['generic', long],
     ['codex', `${long.slice(0, 6000)}\n${long.slice(-6000)}`],
-    ['gemini-cli', `${long.slice(0, 8000)}\n${long.slice(-32_000)}\n(a file with the result, which cannot be read here)`],
+    [
+      'gemini-cli',
+      `${long.slice(0, 8000)}\n${long.slice(-32_000)}\n(a file with the result, which cannot be read here)`,
+    ],
     ['copilot-cli', `${long.slice(0, 500)}\n(a file with the result, which cannot be read here)`],
     ['goose', long],
   ])('has in %s as much of a long text as the host shows', async (host, shown) => {

@@ -114,7 +114,14 @@ export const packageRooms: ReadonlyMap<string, readonly string[] | null> = new M
 ]);
 
 /** The only rooms that may use the process: its arguments, environment, signals and streams. */
-const processRooms: ReadonlySet<string> = new Set(['library', 'cli', 'action', 'server', 'supervisor', 'eval-service/cli']);
+const processRooms: ReadonlySet<string> = new Set([
+  'library',
+  'cli',
+  'action',
+  'server',
+  'supervisor',
+  'eval-service/cli',
+]);
 
 /** The only file of the gate that imports the eval service. */
 const serviceLoader = 'cli/eval-service.ts';
