@@ -147,6 +147,7 @@ async function replaySafely(
   });
   if (tasks.length === 0) return leaveAll('');
   if (head.url !== null) return leaveAll('the server is at a URL');
+  if (head.command.length === 0) return leaveAll('no command was given after `--`');
   const asked = session.steps.length === 0 ? [] : all.flatMap((step) => step.asked);
   const start = {
     command: joinCommand(placeCommand(head.command, head.cwd, workspace)),

@@ -12,6 +12,7 @@ import { type Converted, convertSession } from '../capture/convert.ts';
 import { readFrames } from '../capture/frames.ts';
 import { createLineReader, type Journal, type JournalHead, parseJournal } from '../capture/journal.ts';
 import { claimJournals, openJournal } from '../capture/journal-file.ts';
+import { readSpans } from '../capture/read-spans.ts';
 import { parseSplit } from '../capture/split.ts';
 import { joinCommand } from '../server/split-command.ts';
 import { type CaptureFlags, readVariables } from './capture-flags.ts';
@@ -70,16 +71,50 @@ function readEntries(text: string): Journal['entries'] {
 export async function convertFile(
   path: string,
   flags: CaptureFlags,
-  { redactor, say, isOwn }: { redactor: Redactor; say: (text: string) => void; isOwn: boolean },
+  {
+    redactor,
+    say,
+    isOwn,
+    words = [],
+  }: { redactor: Redactor; say: (text: string) => void; isOwn: boolean; words?: readonly string[] },
 ): Promise<void> {
-  const journal = parseJournal(await readTextFile(path, { maxBytes: maxJournalBytes }));
-  if (!('entries' in journal)) {
-    const { line, expected } = journal;
-    const message = `expected ${expected}`;
-    throw new ConfigurationError([{ file: path, line, column: 1, code: 'no-journal', message }]);
-  }
+  const journal = await readSource(path, flags, words);
   say(await convert(journal, flags, redactor));
   if (isOwn) rmSync(path, { force: true });
+}
+
+/**
+ * Reads a journal, or exported traces, whose server is the one of the command line.
+ *
+ * @throws {ConfigurationError} with the line of a file that is neither
+ */
+async function readSource(
+  path: string,
+  { url = null }: { url?: string | null },
+  words: readonly string[],
+): Promise<Journal> {
+  const fail = (message: string, line?: number): never => {
+    throw new ConfigurationError([
+      { file: path, ...(line !== undefined && { line, column: 1 }), code: 'no-journal', message },
+    ]);
+  };
+  const reading = readTextFile(path, { maxBytes: maxJournalBytes });
+  const text = await reading.catch((error: unknown) => fail(describeError(error)));
+  const journal = parseJournal(text);
+  if ('entries' in journal) return journal;
+  // The head is the first line: what follows it is of a journal.
+  if (journal.line > 1) return fail(`expected ${journal.expected}`, journal.line);
+  const entries = readSpans(text);
+  if ('expected' in entries) return fail(`expected ${journal.expected}, or ${entries.expected}`, entries.line);
+  const head: JournalHead = {
+    journal: 'mcp-eval-ci capture',
+    version: 1,
+    command: [...words],
+    url,
+    cwd: process.cwd(),
+    place: null,
+  };
+  return { head, entries };
 }
 
 /** Converts a session, writes the file, and describes the result. */

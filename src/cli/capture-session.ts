@@ -29,7 +29,7 @@ export async function capture(words: string[], flags: CaptureFlags, redactor: Re
     checkOut(flags);
     const { convertFile } = await import('./capture-recorder.ts');
     const say = (text: string) => process.stdout.write(`${redactText(text, redactor)}\n`);
-    await convertFile(flags.from, flags, { redactor, say, isOwn: false });
+    await convertFile(flags.from, flags, { redactor, say, isOwn: false, words });
     return 0;
   }
   if (flags.config !== undefined) {
