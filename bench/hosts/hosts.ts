@@ -1,7 +1,7 @@
 // The hosts that the benchmark installs. How each is started is the gate's own knowledge.
 import { claudeCodeAdapter } from '../../src/host-drivers/adapters/claude-code.ts';
 import type { HostStarter } from '../../src/host-drivers/driver.ts';
-import { codexStarter } from '../../src/host-drivers/starters/codex.ts';
+import { codexAdapter } from '../../src/host-drivers/adapters/codex.ts';
 import { copilotCliStarter } from '../../src/host-drivers/starters/copilot-cli.ts';
 import { geminiCliStarter } from '../../src/host-drivers/starters/gemini-cli.ts';
 import { gooseAdapter } from '../../src/host-drivers/adapters/goose.ts';
@@ -37,7 +37,7 @@ export const measuredHosts: readonly MeasuredHost[] = [
   },
   {
     ...plain,
-    starter: codexStarter,
+    starter: codexAdapter,
     package: '@openai/codex',
     program: '@openai/codex/bin/codex.js',
     models: ['gpt-5.5', 'gpt-5.6-sol'],

@@ -103,12 +103,16 @@ async function askModel(
 }
 
 /** Says which tools never reached the model; null if some did. */
-function findMissing({ tools: shown }: ShownServers, { turn, tools, connection }: DrivenRun): string | null {
+function findMissing(
+  { tools: shown, canSearch = false }: ShownServers,
+  { turn, tools, connection, listed }: DrivenRun,
+): string | null {
   const { adapter } = turn.program;
   for (const server of connection.all) {
     const offered = [...(tools.lists.get(server.target.serverName) ?? [])].filter(
       ([name, { isForModels }]) => isForModels && !isForbidden(name, turn.toolPolicy),
     );
+    if (canSearch && listed.has(server)) continue;
     // Hosts cut long names, so that the beginning has to do.
     const prefix = adapter.nameTool(nameServer(server), '');
     if (offered.length === 0 || shown.some(({ name }) => name.startsWith(prefix))) continue;

@@ -30,6 +30,8 @@ export interface DrivenRun {
   tools: AllTools;
   prompt: string;
   acceptsRefusal: boolean;
+  /** The servers whose tools the host has listed. */
+  listed: Set<Connection>;
   /** Ends the host, and with it the step. The first outcome or error counts. */
   stop(end: Stop): void;
   /** Aborts when the host is to end. */

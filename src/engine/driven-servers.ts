@@ -30,7 +30,10 @@ export function answerMcp(connection: Connection, run: DrivenRun): AnswerMcp {
     initialize: async ({ protocolVersion }) => ({ result: describeServer(connection, protocolVersion) }),
     ping: async () => ({ result: {} }),
     'logging/setLevel': async () => ({ result: {} }),
-    'tools/list': async (params) => await list('tools/list', params),
+    'tools/list': async (params) => {
+      run.listed.add(connection);
+      return await list('tools/list', params);
+    },
     'resources/list': async (params) => await list('resources/list', params),
     'resources/templates/list': async (params) => await list('resources/templates/list', params),
     'prompts/list': async (params) => await list('prompts/list', params),

@@ -42,6 +42,7 @@ export async function runHostPrompt(
     tools: listing,
     prompt: step.prompt,
     acceptsRefusal: allowance.refusal,
+    listed: new Set(),
     stop: (end) => {
       stops.push(end);
       ending.abort(new Error('The host is ended.'));

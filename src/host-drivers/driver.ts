@@ -76,6 +76,8 @@ export interface ShownServers {
   tools: readonly ShownTool[];
   /** The instructions of the servers as the model sees them; null if they are not found in the request. */
   instructions: string | null;
+  /** True if the model can search for tools of which the request has not even a name. */
+  canSearch?: boolean;
 }
 
 /** The result of a call that a request brings back to the model. */

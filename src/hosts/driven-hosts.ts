@@ -6,10 +6,14 @@ export interface HostWire {
 
 const anthropicMessages: HostWire = { title: "Anthropic's Messages", isOf: (provider) => provider === 'anthropic' };
 const openAiChat: HostWire = { title: 'Chat Completions', isOf: (provider) => provider !== 'anthropic' };
+/** By the references of these providers; a provider that the user names can have it, too. */
+const withoutResponses: ReadonlySet<string> = new Set(['anthropic', 'google', 'mistral', 'deepseek']);
+const openAiResponses: HostWire = { title: "OpenAI's Responses", isOf: (provider) => !withoutResponses.has(provider) };
 
 /** The hosts whose programs the gate can drive, and the format in which each asks a model. */
 export const drivenHosts: ReadonlyMap<string, HostWire> = new Map([
   ['claude-code', anthropicMessages],
+  ['codex', openAiResponses],
   ['goose', openAiChat],
   ['opencode', openAiChat],
   ['qwen-code', openAiChat],

@@ -4,19 +4,26 @@ import { describe, expect, it } from 'vitest';
 import { systemClock } from '../../src/base/time.ts';
 import { runEmbeddedGate } from '../support/gate/embedded-gate.ts';
 import { findHostVersion } from '../support/hosts/installed-hosts.ts';
-import { openScriptedProvider, type ProviderRequest } from '../support/models/scripted-provider.ts';
+import {
+  type ModelReply,
+  openScriptedProvider,
+  type HostFormat,
+  type ProviderRequest,
+  type ScriptedToolCall,
+} from '../support/models/scripted-provider.ts';
 import { createWorkspace, everythingOverStdio } from '../support/workspace.ts';
 
 interface Host {
   id: string;
-  format: 'anthropic' | 'compatible';
+  format: HostFormat;
   model: string;
   builtIns?: 'off';
   echo: string;
+  namespace?: string;
   /** The call that searches the tool, if the host does not show it at once. */
-  search?: { name: string; arguments: Record<string, unknown> };
-  /** The tool that calls a tool that was found. */
-  bridge?: string;
+  search?: ScriptedToolCall;
+  /** Calls a tool that was found. */
+  bridge?: (call: ScriptedToolCall) => ScriptedToolCall;
 }
 
 const openAi = { format: 'compatible', model: 'openai/gpt-test' } as const;
@@ -28,6 +35,8 @@ const claude = {
   search: { name: 'ToolSearch', arguments: { query: 'select:mcp__server__echo' } },
 } as const;
 
+const codex = { id: 'codex', format: 'responses', echo: 'echo', namespace: 'mcp__server' } as const;
+
 const hosts: readonly Host[] = [
   claude,
   { ...claude, builtIns: 'off' },
@@ -38,25 +47,33 @@ const hosts: readonly Host[] = [
     id: 'qwen-code',
     echo: 'mcp__server__echo',
     search: { name: 'tool_search', arguments: { query: 'select:mcp__server__echo' } },
-    bridge: 'tool_call',
+    bridge: (call) => ({ name: 'tool_call', arguments: { name: call.name, arguments: call.arguments } }),
+  },
+  // A model that Codex does not know, one that searches its tools, and one that writes programs.
+  { ...codex, model: 'openai/gpt-test' },
+  { ...codex, model: 'openai/gpt-5.5', search: { name: 'tool_search', arguments: { query: 'echo' } } },
+  {
+    ...codex,
+    model: 'openai/gpt-5.6-sol',
+    bridge: () => ({ name: 'exec', arguments: "text(await tools.mcp__server__echo({ message: 'hi' }))" }),
   },
 ];
 
 /** Searches the tool unless the host shows it at once, calls it, and repeats its result. */
 const createScript =
-  ({ echo, search, bridge }: Host) =>
-  ({ body }: ProviderRequest) => {
-    const [tools, said] = [JSON.stringify(body['tools']), JSON.stringify(body['messages'])];
+  ({ echo, namespace, search, bridge }: Host) =>
+  ({ body }: ProviderRequest): ModelReply => {
+    const [tools, said] = [JSON.stringify(body['tools'] ?? []), JSON.stringify(body['messages'] ?? body['input'])];
     if (said.includes('Echo: hi')) return { text: 'It answered Echo: hi.' };
-    const echoed = { name: echo, arguments: { message: 'hi' } };
-    if (tools.includes(`"${echo}"`)) return { toolCalls: [echoed] };
+    const call = { name: echo, ...(namespace !== undefined && { namespace }), arguments: { message: 'hi' } };
+    if (tools.includes(`"${echo}"`)) return { toolCalls: [call] };
     if (search !== undefined && !said.includes('Echoes back the input')) return { toolCalls: [search] };
-    return { toolCalls: [bridge === undefined ? echoed : { name: bridge, arguments: echoed }] };
+    return { toolCalls: [bridge?.(call) ?? call] };
   };
 
 const threeDaysMs = 3 * 24 * 3_600_000;
 
-describe.each(hosts)('the program of $id (built-ins $builtIns)', (host) => {
+describe.each(hosts)('the program of $id with $model (built-ins $builtIns)', (host) => {
   const version = findHostVersion(host.id);
   it.skipIf(version === null)(
     'is driven against a real server, and replays elsewhere on another day without a key',

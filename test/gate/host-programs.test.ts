@@ -9,6 +9,7 @@ import { createWorkspace, type Workspace } from '../support/workspace.ts';
 
 const scripts: ReadonlyMap<string, string> = new Map([
   ['claude', 'scripted-claude.mjs'],
+  ['codex', 'scripted-codex.mjs'],
   ['goose', 'scripted-chat.mjs'],
   ['opencode', 'scripted-chat.mjs'],
   ['qwen', 'scripted-chat.mjs'],
@@ -169,7 +170,10 @@ describe.skipIf(process.platform === 'win32')('the program of a host', () => {
   });
 });
 
-interface ChatHost {
+interface OpenAiHost {
+  /** Chat Completions by default. */
+  format?: 'responses';
+  namespace?: string;
   id: string;
   version: string;
   shown: string;
@@ -180,7 +184,16 @@ interface ChatHost {
 }
 
 const denial = (name: string) => `refused a call: It did not approve the call of ${name}.`;
-const chatHosts: readonly ChatHost[] = [
+const openAiHosts: readonly OpenAiHost[] = [
+  {
+    id: 'codex',
+    version: '0.171.0',
+    format: 'responses',
+    namespace: 'mcp__server',
+    shown: 'argv',
+    misbehaves: 'approve nothing',
+    reason: denial('argv'),
+  },
   {
     id: 'goose',
     version: '1.52.0',
@@ -205,11 +218,12 @@ const chatHosts: readonly ChatHost[] = [
   },
 ];
 
-describe.skipIf(process.platform === 'win32').each(chatHosts)('the program of $id', (host) => {
-  const call = { name: host.shown, arguments: { loud: true } };
+describe.skipIf(process.platform === 'win32').each(openAiHosts)('the program of $id', (host) => {
+  const { shown: name, namespace } = host;
+  const call = { name, ...(namespace !== undefined && { namespace }), arguments: { loud: true } };
   const open = async () =>
     await openScriptedProvider({
-      format: 'compatible',
+      format: host.format ?? 'compatible',
       answers: ({ turn }) => {
         if (turn > 1) return { text: 'It said hello.' };
         return {

@@ -3,9 +3,13 @@ import { z } from 'zod';
 import { startHttpServer, type ReceivedRequest } from '../network/http-server.ts';
 import { buildAnthropicError, buildMessage, streamMessage } from './anthropic-wire.ts';
 import { buildChatCompletion, buildCompatibleError, streamChatCompletion } from './compatible-wire.ts';
+import { buildResponse, streamResponse } from './responses-wire.ts';
 
 /** The wire formats: Anthropic's Messages, and Chat Completions, with which the other providers are compatible. */
 export type ProviderFormat = 'anthropic' | 'compatible';
+
+/** Those in which hosts ask, OpenAI's Responses among them. */
+export type HostFormat = ProviderFormat | 'responses';
 
 /** The answer of a model. An answer without tool calls and without a reason ends with `stop`. */
 export interface ModelReply {
@@ -23,6 +27,8 @@ export interface ScriptedToolCall {
   /** `call_<request>_<place>` by default. */
   id?: string;
   name: string;
+  /** Only in Responses. */
+  namespace?: string;
   /** A text is sent unchanged, even if it is not JSON; Anthropic's format sends it as a JSON string. */
   arguments: Readonly<Record<string, unknown>> | string;
 }
@@ -82,7 +88,7 @@ export interface ScriptedProvider extends AsyncDisposable {
 }
 
 export interface ScriptedProviderOptions {
-  format: ProviderFormat;
+  format: HostFormat;
   /**
    * The first answer is for the first request, and so on. A function outside of an array answers all requests. A request after the last answer of
    * an array gets status 400, so that a test with too many requests fails at once.
@@ -114,7 +120,7 @@ export async function openScriptedProvider({ format, answers }: ScriptedProvider
   };
 }
 
-const paths = { anthropic: '/v1/messages', compatible: '/v1/chat/completions' } as const;
+const paths = { anthropic: '/v1/messages', compatible: '/v1/chat/completions', responses: '/v1/responses' } as const;
 const endOfScript = { status: 400, body: 'The script of this provider has no answer left.' } as const;
 
 function isList(answers: ScriptedProviderOptions['answers']): answers is readonly ScriptedAnswer[] {
@@ -122,15 +128,25 @@ function isList(answers: ScriptedProviderOptions['answers']): answers is readonl
 }
 
 const textPartSchema = z.object({ type: z.literal('text'), text: z.string() });
-const messageSchema = z.looseObject({ role: z.string(), content: z.unknown() });
-const bodySchema = z.looseObject({ model: z.string(), messages: z.array(messageSchema) });
+const messageSchema = z.looseObject({
+  role: z.string().optional(),
+  type: z.string().optional(),
+  content: z.unknown().optional(),
+});
+const messagesSchema = z.array(messageSchema);
+const bodySchema = z.looseObject({
+  model: z.string(),
+  messages: messagesSchema.optional(),
+  input: messagesSchema.optional(),
+});
 
 function readRequest({ url, headers, body: text }: ReceivedRequest, number: number): ProviderRequest {
   const body = bodySchema.parse(JSON.parse(text));
-  const userTexts = body.messages.filter(({ role }) => role === 'user').flatMap(({ content }) => readTexts(content));
+  const messages = body.messages ?? body.input ?? [];
+  const userTexts = messages.filter(({ role }) => role === 'user').flatMap(({ content }) => readTexts(content));
   return {
     number,
-    turn: 1 + body.messages.filter(({ role }) => role === 'assistant').length,
+    turn: 1 + messages.filter(({ role, type }) => role === 'assistant' || type?.endsWith('_call')).length,
     userText: userTexts.at(-1) ?? '',
     path: url,
     headers,
@@ -146,16 +162,13 @@ function readTexts(content: unknown): string[] {
 
 function sendReply(
   response: ServerResponse,
-  { format, request, reply }: { format: ProviderFormat; request: ProviderRequest; reply: ScriptedReply },
+  { format, request, reply }: { format: HostFormat; request: ProviderRequest; reply: ScriptedReply },
 ): void {
   if ('fault' in reply) return sendFault(response, reply.fault);
   if ('status' in reply) return sendStatus(response, format, reply);
   const named = { model: String(request.body['model']), number: request.number };
   const isStream = request.body['stream'] === true;
-  const { answer, stream } =
-    format === 'anthropic'
-      ? write(buildMessage(reply, named), streamMessage)
-      : write(buildChatCompletion(reply, named), streamChatCompletion);
+  const { answer, stream } = write(format, reply, named);
   if (isStream) {
     response.writeHead(200, { 'content-type': 'text/event-stream', ...reply.headers }).end(stream());
     return;
@@ -163,18 +176,31 @@ function sendReply(
   sendStatus(response, format, { status: 200, headers: reply.headers ?? {}, body: answer });
 }
 
-function write<Answer>(answer: Answer, stream: (answer: Answer) => string): { answer: Answer; stream: () => string } {
-  return { answer, stream: () => stream(answer) };
+function write(format: HostFormat, reply: ModelReply, named: { model: string; number: number }) {
+  switch (format) {
+    case 'anthropic': {
+      const answer = buildMessage(reply, named);
+      return { answer, stream: () => streamMessage(answer) };
+    }
+    case 'compatible': {
+      const answer = buildChatCompletion(reply, named);
+      return { answer, stream: () => streamChatCompletion(answer) };
+    }
+    case 'responses': {
+      const answer = buildResponse(reply, named);
+      return { answer, stream: () => streamResponse(answer) };
+    }
+  }
 }
 
-function sendStatus(response: ServerResponse, format: ProviderFormat, { status, headers, body }: StatusReply): void {
+function sendStatus(response: ServerResponse, format: HostFormat, { status, headers, body }: StatusReply): void {
   const content = body ?? buildError(format, `The script answers ${status}.`);
   const type = typeof content === 'string' ? 'text/plain' : 'application/json';
   response.writeHead(status, { 'content-type': type, ...headers });
   response.end(typeof content === 'string' ? content : JSON.stringify(content));
 }
 
-function buildError(format: ProviderFormat, message: string): object {
+function buildError(format: HostFormat, message: string): object {
   return format === 'anthropic' ? buildAnthropicError('api_error', message) : buildCompatibleError(null, message);
 }
 
