@@ -140,8 +140,10 @@ export async function runGates(args: readonly string[]): Promise<number> {
       const reason = await readFile(nameMissing(values.results, name), 'utf8').catch(() => null);
       if (reason !== null) missing.set(name, reason);
     }
+    const cells = await readCells(values.results, files);
     await writePage({
-      cells: await readCells(values.results, files),
+      // A cell that was stopped before its first run measured nothing.
+      cells: cells.filter(({ measured }) => measured.length > 0),
       changes: [...changes.values()].flat(),
       servers: all,
       heldOut,
