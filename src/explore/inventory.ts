@@ -22,10 +22,18 @@ export interface ListedPrompt {
   arguments: ReadonlyArray<{ name: string; description: string; isRequired: boolean }>;
 }
 
+/** A template of URIs of RFC 6570, such as `note://{id}`. */
+export interface ListedTemplate {
+  uri: string;
+  name: string;
+  description: string;
+}
+
 /** Everything that a server lists, in its order. */
 export interface Inventory {
   tools: readonly ListedTool[];
   resources: readonly string[];
+  templates: readonly ListedTemplate[];
   prompts: readonly ListedPrompt[];
 }
 
@@ -38,10 +46,12 @@ export async function readInventory(world: World): Promise<Inventory> {
     world.capabilities[capability] === undefined ? [] : ((await world.list(method, key)) ?? []);
   const tools = await list('tools', 'tools/list', 'tools');
   const resources = await list('resources', 'resources/list', 'resources');
+  const templates = await list('resources', 'resources/templates/list', 'resourceTemplates');
   const prompts = await list('prompts', 'prompts/list', 'prompts');
   return {
     tools: tools.flatMap(readTool),
     resources: resources.flatMap(({ uri }) => (typeof uri === 'string' ? [uri] : [])).slice(0, maxListed),
+    templates: templates.flatMap(readTemplate).slice(0, maxListed),
     prompts: prompts.flatMap(readPrompt).slice(0, maxListed),
   };
 }
@@ -66,6 +76,12 @@ function readTool(listed: JsonObject): ListedTool[] {
       parameters: listParameters(schema),
     },
   ];
+}
+
+function readTemplate({ uriTemplate, name, description }: JsonObject): ListedTemplate[] {
+  if (typeof uriTemplate !== 'string') return [];
+  const read = (text: unknown) => (typeof text === 'string' ? text : '');
+  return [{ uri: uriTemplate, name: read(name), description: read(description) }];
 }
 
 function readPrompt({ name, arguments: listed }: JsonObject): ListedPrompt[] {

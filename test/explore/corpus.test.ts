@@ -20,6 +20,7 @@ const inventory: Inventory = {
     createTool('move_file', { source: text, destination: text }, false),
   ],
   resources: [],
+  templates: [],
   prompts: [],
 };
 

@@ -304,6 +304,8 @@ const shownOfFiles: ReadonlyArray<readonly [string, RegExp]> = [
   ['filesystem', /^value create_directory path below a directory that is missing$/],
   ['filesystem', /^value list_directory_with_sizes sortBy "size"$/],
   ['filesystem', /^state \w+ after write_file over what it read$/],
+  // A resource that only a template names.
+  ['everything', /^resource demo:\/\/resource\/dynamic\/text\/\d+$/],
 ];
 
 /** Reads all files below a directory. */

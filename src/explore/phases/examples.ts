@@ -1,6 +1,6 @@
 import { isAnswered } from '../answers.ts';
 import { hasNoEffects } from '../exploration.ts';
-import type { ListedTool } from '../inventory.ts';
+import type { ListedTemplate, ListedTool } from '../inventory.ts';
 import { isSameOutcome } from '../lab.ts';
 import { readVerb } from '../vocabulary/names.ts';
 import { buildArguments, callTool, type PhaseContext } from './phase.ts';
@@ -16,6 +16,7 @@ export async function tryExamples(context: PhaseContext): Promise<void> {
   for (const uri of lab.inventory.resources) {
     await lab.run([{ kind: 'resource', uri }], { phase: 'examples' });
   }
+  for (const template of lab.inventory.templates) await readTemplate(template, context);
   for (const prompt of lab.inventory.prompts) {
     const args = Object.fromEntries(
       prompt.arguments.map(({ name, description }) => [name, sampleText(name, description)]),
@@ -35,6 +36,37 @@ export async function tryExamples(context: PhaseContext): Promise<void> {
     const setup = settled.steps.slice(0, -1).map(({ request }) => request);
     knowledge.noteWorking(tool.name, { arguments: tried.arguments, setup });
     await probeHarmless(tool, context);
+  }
+}
+
+/** The most values with which one template is tried. */
+const maxFillings = 3;
+
+/** An expression that stands for one value, with an operator before it or a modifier after it. */
+const expression = /\{([+#./;?&]?)(\w+)(?::\d+|\*)?\}/g;
+
+/** Reads a resource of a template: its values are those of parameters with these names, the next ones if the server knows none. */
+async function readTemplate(
+  { uri, name, description }: ListedTemplate,
+  { lab, knowledge }: Pick<PhaseContext, 'lab' | 'knowledge'>,
+): Promise<void> {
+  const listTexts = (variable: string) =>
+    knowledge
+      .listValues({ ...noTool, name }, { name: variable, isRequired: true, description, schema: { type: 'string' } })
+      // A URI is no part of another one.
+      .filter((value): value is string => typeof value === 'string' && !/\{\{|:\/\//.test(value));
+  for (let round = 0; round < maxFillings; round += 1) {
+    const filled = uri.replaceAll(expression, (_, operator: string, variable: string) => {
+      const texts = listTexts(variable);
+      const text = texts[Math.min(round, texts.length - 1)] ?? 'alpha';
+      if (operator === '?' || operator === '&') return `${operator}${variable}=${encodeURIComponent(text)}`;
+      return operator === '+' ? text : `${operator}${encodeURIComponent(text)}`;
+    });
+    // A list of variables in one expression stays as it is.
+    if (filled.includes('{')) return;
+    const run = await lab.run([{ kind: 'resource', uri: filled }], { phase: 'examples' });
+    const [step] = run?.steps ?? [];
+    if (step === undefined || isAnswered(step.observation)) return;
   }
 }
 

@@ -11,7 +11,7 @@ import { putBack } from './put-back.ts';
 import { compareSnapshots, type Snapshot, takeSnapshot } from './snapshot.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
 
-export type ListMethod = 'tools/list' | 'resources/list' | 'prompts/list';
+export type ListMethod = 'tools/list' | 'resources/list' | 'resources/templates/list' | 'prompts/list';
 
 /** A server process in a new copy of the workspace. Disposing it ends the process and removes its directories. */
 export interface World extends AsyncDisposable {
