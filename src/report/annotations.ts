@@ -80,7 +80,14 @@ function annotateSurface({ surface, policy, shard }: Report, fileExists: (path: 
     .map((change) => ({
       level: effects[change.severity].value === 'fail' && shard === null ? 'error' : 'warning',
       title: cleanTitle(`${change.severity}: ${change.message}`),
-      message: cleanMessage(`${change.id}\n${change.reason}`),
+      message: cleanMessage(
+        [
+          change.id,
+          change.reason,
+          ...(change.before === null ? [] : [`- ${change.before}`]),
+          ...(change.after === null ? [] : [`+ ${change.after}`]),
+        ].join('\n'),
+      ),
       ...locateChange(change, fileExists),
     }));
 }

@@ -8,6 +8,9 @@ export type ShownLine = Difference['lines'][number];
 /** Explains the signs of a comparison. */
 export const signsLabel = '- expected, + actual';
 
+/** Explains the signs of a comparison with an earlier value. */
+export const changeLabel = '- before, + after';
+
 export const signs: Record<DifferenceLine['side'], string> = { both: ' ', expected: '-', actual: '+', folded: '…' };
 
 /** Lists what a failed iteration compared: the values of its assertions, and the tool calls of its prompts. */

@@ -21,7 +21,7 @@ import {
   renderLocation,
   renderProse,
 } from './escape/markdown.ts';
-import { findPointer, signs, signsLabel } from './differences.ts';
+import { changeLabel, findPointer, signs, signsLabel } from './differences.ts';
 import { groupFailures, keyOutput, listCode, type PrintedOutput, sourceLabel } from './failures.ts';
 
 export interface MarkdownOptions {
@@ -76,7 +76,7 @@ const renderers: Renderers<Page> = {
     ];
   },
   passed: (block, page) => foldAll(block, (items) => [renderCaseTable(items, page)]),
-  changes: ({ items, why = 'Why' }, page) => {
+  changes: ({ items, why = 'Why', ...listed }, page) => {
     const hasSides = items.some(({ sides }) => sides !== undefined);
     const hasPlaces = items.some(({ place }) => place !== null);
     const rows = items.map(({ mark, severity, id, message, reason, sides, place }): Line[] => [
@@ -92,6 +92,14 @@ const renderers: Renderers<Page> = {
         ['', 'Change', 'What', ...(hasSides ? ['Before', 'After'] : []), why, ...(hasPlaces ? ['Where'] : [])],
         rows,
         page,
+      ),
+      ...foldBeyond(
+        { ...listed, items: items.filter(({ difference }) => difference !== undefined), open: 3 },
+        (shown) =>
+          shown.flatMap(({ id, difference }) => [
+            renderSpan(id, page),
+            ...(difference === undefined ? [] : renderDifference(difference, changeLabel)),
+          ]),
       ),
     ];
   },
@@ -154,7 +162,7 @@ function renderCase(item: CaseItem, page: Page): string[] {
       ...(group.source === null
         ? []
         : [`${sourceLabel} ${renderSpan(asPlace(group.source), page)}:`, renderCodeBlock(listCode(group.source), '')]),
-      ...group.differences.flatMap(renderDifference),
+      ...group.differences.flatMap((difference) => renderDifference(difference)),
     ]),
     ...(omitted > 0 ? [`and ${formatCount(omitted, 'more failed iteration')}.`] : []),
     ...(repeat === null ? [] : [`${repeatLabel}: ${renderCodeSpan(repeat)}`]),
@@ -162,7 +170,7 @@ function renderCase(item: CaseItem, page: Page): string[] {
 }
 
 /** Renders a comparison as a block that GitHub colours. */
-function renderDifference({ what, lines }: Difference): string[] {
+function renderDifference({ what, lines }: Difference, label = signsLabel): string[] {
   const rows = lines.flatMap((line, index) => {
     const pointer = findPointer(lines, index);
     return [
@@ -170,7 +178,7 @@ function renderDifference({ what, lines }: Difference): string[] {
       line.side === 'folded' ? `@@ ${line.text} @@` : `${signs[line.side]} ${line.text}`,
     ];
   });
-  return [`${renderProse(what)} (${signsLabel}):`, renderCodeBlock(rows, 'diff')];
+  return [`${renderProse(what)} (${label}):`, renderCodeBlock(rows, 'diff')];
 }
 
 /** Renders lines as code spans, which wrap; a fenced block would need sideways scrolling on a phone. */

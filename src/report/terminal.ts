@@ -17,7 +17,7 @@ import { type Renderers, renderBlocks, type Span } from './document/block.ts';
 import { renderDocument } from './document/document.ts';
 import { type Detail, readSpan, screen, trim } from './document/fit.ts';
 import { escapeTerminalText } from './escape/log.ts';
-import { findPointer, signs, signsLabel, splitMarked } from './differences.ts';
+import { changeLabel, findPointer, signs, signsLabel, splitMarked } from './differences.ts';
 import { groupFailures, keyOutput, listCode, type PrintedOutput, sourceLabel } from './failures.ts';
 
 export interface TerminalOptions {
@@ -132,10 +132,10 @@ function renderSource(source: NonNullable<IterationFailure['source']>, page: Pag
 const sideColors = { both: 'dim', folded: 'dim', expected: 'red', actual: 'green' } as const;
 
 /** Renders a comparison. Colours inverted say which words differ; without colours, a line of carets does. */
-function renderDifference({ what, lines }: Difference, page: Page): string[] {
+function renderDifference({ what, lines }: Difference, page: Page, label = signsLabel): string[] {
   const indent = ' '.repeat(8);
   return [
-    ...wrapText(`${what} (${signsLabel}):`, page, 8),
+    ...wrapText(`${what} (${label}):`, page, 8),
     ...lines.flatMap((line, index) => {
       const pointer = findPointer(lines, index);
       const format = sideColors[line.side];
@@ -184,14 +184,16 @@ function renderCaseLine({ mark, isPassed, title, counts, flags, duration, place 
 }
 
 function renderChange(
-  { mark, severity, id, message, texts, place, reason }: ChangeItem,
+  { mark, severity, id, message, texts, difference, place, reason }: ChangeItem,
   why: string | undefined,
   page: Page,
 ): string[] {
   return [
     `  ${page.paint(colors[mark], `${marks[mark]} ${severity}`)}  ${drawLine([id], page)}`,
     ...wrapLine([message, '.', ...(place === null ? [] : [' ', place])], page, 6),
-    ...texts.flatMap((line) => wrapLine(line, page, 6)),
+    ...(difference === undefined
+      ? texts.flatMap((line) => wrapLine(line, page, 6))
+      : renderDifference(difference, page, changeLabel)),
     ...wrapLine([...(why === undefined ? [] : [`${why}: `]), reason], page, 6).map((text) => page.paint('dim', text)),
   ];
 }

@@ -126,6 +126,25 @@ describe('the document', () => {
     expect([settled.includes('Not settled'), settled.includes('kept from')]).toEqual([false, false]);
   });
 
+  it('shows the old and the new text of a change, and repeats nothing that its message says', () => {
+    const { surface } = createWholeReport('x');
+    const [configuration] = surface?.configurations ?? [];
+    const [change] = configuration?.changes ?? [];
+    if (surface === undefined || configuration === undefined || change === undefined) throw new Error('No change.');
+    const render = (message: string) => {
+      const changes = [{ ...change, message, before: 'Finds a page', after: 'Finds every page' }];
+      const report = { ...createReport(), surface: { ...surface, configurations: [{ ...configuration, changes }] } };
+      return [renderSummary(report), renderComment(report), renderTerminal(report, { color: false })];
+    };
+    const [summary, comment, terminal] = render('The description changed');
+    expect(summary).toContain('(- before, + after):\n\n```diff\n- Finds a page\n+ Finds every page\n```');
+    expect([comment, terminal].map((text) => /- `?Finds a page[^]*\+ `?Finds every page/.test(text ?? ''))).toEqual([
+      true,
+      true,
+    ]);
+    expect(render('From Finds a page to Finds every page').join()).not.toContain('+ ');
+  });
+
   it('has fewer items at every step of the ladder, and counts the suites that it leaves out', () => {
     const sections = renderDocument(createLargeReport(30, 240));
     const counts = ladder.map((detail) => countItems(trim(sections, detail)));

@@ -1,4 +1,5 @@
 import type { CaseReport } from '../../model/case-report.ts';
+import type { Difference } from '../../model/difference.ts';
 import type { VerdictOutcome } from '../../model/verdict.ts';
 
 // Imports only types, because the report's page includes this file, too.
@@ -58,6 +59,8 @@ export interface ChangeItem {
   reason: Span;
   /** The texts before and after it, if the message does not contain them. */
   texts: readonly Line[];
+  /** What differs between these texts, word by word; absent if only one of them is known. */
+  difference?: Difference;
   /** The values before and after it, for a table that has them next to each other. */
   sides?: readonly [before: Line, after: Line];
   place: Span | null;

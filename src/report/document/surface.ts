@@ -1,3 +1,4 @@
+import { compareValues, toDifference } from '../../base/difference.ts';
 import { formatCount } from '../../base/text.ts';
 import type { SurfaceChange, SurfaceReport, SurfaceSeverity } from '../../model/surface-report.ts';
 import { describeSize, describeSurface } from '../surface-wording.ts';
@@ -55,13 +56,13 @@ function composeConfiguration(
   return [
     ...(isOneOfSeveral ? [text('brief', { kind: 'strong', text: 'Configuration' }, ' ', asName(name))] : []),
     { kind: 'changes', from: 'screen', items, by: 'rows', noun: 'change' },
-    briefly(
-      list(
-        'brief',
-        worst.map(({ mark, message, id }) => [asMark(mark), ' ', message, ' (', id, ')']),
-        { noun: 'change' },
-      ),
-    ),
+    briefly({
+      kind: 'list',
+      from: 'brief',
+      items: worst.map(({ mark, message, id, texts }) => [[asMark(mark), ' ', message, ' (', id, ')'], ...texts]),
+      by: 'rows',
+      noun: 'change',
+    }),
     text(
       'brief',
       `A model reads ${describeSize(sizes)} of ${formatCount(tools.length, 'tool')}`,
@@ -85,6 +86,7 @@ function composeConfiguration(
 
 function describeChange({ severity, id, message, reason, before, after, location }: SurfaceChange): ChangeItem {
   const isSaid = [before, after].every((each) => each === null || message.includes(each));
+  const lines = isSaid || before === null || after === null ? [] : compareValues(before, after);
   return {
     mark: severityMarks[severity],
     severity,
@@ -94,6 +96,7 @@ function describeChange({ severity, id, message, reason, before, after, location
     texts: isSaid
       ? []
       : [...(before === null ? [] : [['- ', asProse(before)]]), ...(after === null ? [] : [['+ ', asProse(after)]])],
+    ...(lines.length > 0 && { difference: toDifference('the text', lines) }),
     place: location === null ? null : asPlace(location),
   };
 }
