@@ -5,22 +5,29 @@ import { limitHeapGrowth } from '../gate/host-process.ts';
 import { createJobContext } from '../gate/job.ts';
 import { listKnownSecrets, readGateOptions } from '../gate/options.ts';
 import { planGate } from '../gate/plan/plan.ts';
+import type { SuiteCase } from '../cases/suite.ts';
 import type { Report } from '../model/report.ts';
 import { measureStrength } from '../mutate/measure-strength.ts';
 import { observeCases } from '../mutate/observe-cases.ts';
 import { renderStrength } from '../mutate/render-strength.ts';
 import { printStrengthJson } from '../mutate/strength-json.ts';
+import { suggestChecks } from '../mutate/suggest-checks.ts';
 import { createCaseRecorder, type TapedCase } from '../mutate/taped-case.ts';
+import { locateSuggestions, printSuggestions, writeSuggestions } from './apply-suggestions.ts';
 import { createTerminalLogger, redactText } from './command-logger.ts';
 import type { GateProcess, RunFlags } from './run-flags.ts';
 
 interface MutateFlags extends RunFlags {
   seed: number;
+  /** True if the suggested checks are written into the evals files. */
+  writes: boolean;
+  /** True if assertions that fail on harmless changes are to be replaced. */
+  fixes: boolean;
 }
 
 /** Runs the evals twice, measures what they notice, and prints it; returns the exit code. */
 export async function runMutate(
-  { texts, quiet, verbose, format, seed }: MutateFlags,
+  { texts, quiet, verbose, format, seed, writes, fixes }: MutateFlags,
   { redactor, supervision }: GateProcess,
 ): Promise<number> {
   limitHeapGrowth();
@@ -40,12 +47,13 @@ export async function runMutate(
   );
   const signal = context.openSignal();
   const { cwd, clock } = context;
-  const run = async (): Promise<{ taped: readonly TapedCase[]; report: Report }> => {
+  const run = async (): Promise<{ taped: readonly TapedCase[]; report: Report; cases: readonly SuiteCase[] }> => {
     const plan = await planGate(options, { cwd, environment, nowMs: clock.now() });
     if (plan.service.hosted !== null) throw refuseHosted();
     const recorder = createCaseRecorder();
     const ran = await gate(plan, { clock, logger, redactor, environment, signal, runCase: recorder.runCase });
-    return { taped: recorder.list(), report: ran.report };
+    const cases = plan.suites.flatMap((planned) => (planned.kind === 'file' ? planned.suite.cases : []));
+    return { taped: recorder.list(), report: ran.report, cases };
   };
   const first = await run();
   if (first.taped.length === 0) {
@@ -62,8 +70,28 @@ export async function runMutate(
       `${formatCount(failed, 'case')} did not pass and ${failed === 1 ? 'is' : 'are'} left out; run the evals and mend them first.`,
     );
   }
+  const suggestions = await suggestChecks(observed, { replacesBrittle: fixes });
+  const located = locateSuggestions(suggestions, first.cases);
   const text = format === 'json' ? printStrengthJson(strength) : renderStrength(strength);
   stdout.write(redactText(text, redactor));
+  if (writes) {
+    const { added, removed, files } = await writeSuggestions(located, {
+      cwd,
+      warn: (message) => logger.warning(message),
+    });
+    const without = removed === 0 ? '' : `, and removed ${removed}`;
+    logger.info(
+      files.length === 0
+        ? 'No check to write.'
+        : `Added ${formatCount(added, 'check')}${without} in ${files.join(', ')}. Read the difference, and run mutate again to measure.`,
+    );
+  } else if (format === 'text' && located.length > 0) {
+    const heading = fixes
+      ? 'The fewest checks that notice more and tolerate more (`--fix --write` writes them):'
+      : 'Checks to add (`--write` writes them):';
+    const lines = ['', heading, ...printSuggestions(located).map((line) => `  ${line}`), ''];
+    stdout.write(redactText(lines.join('\n'), redactor));
+  }
   return strength.changes.length === 0 ? 3 : 0;
 }
 

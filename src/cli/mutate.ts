@@ -13,6 +13,8 @@ export function defineMutateCommand(command: Command, setExitCode: (code: number
   const options = listFlags('run').filter(({ group, name }) => groups.has(group) && !others.has(name));
   addRunFlags(command, options);
   command
+    .addOption(new Option('--write', 'Write the suggested checks into the evals files.'))
+    .addOption(new Option('--fix', 'Suggest also what replaces checks that fail on harmless changes.'))
     .addOption(new Option('--seed <n>', 'The seed of the draw among the changes. [1]').argParser(readSeed))
     .addHelpText(
       'after',
@@ -25,13 +27,14 @@ Exit codes:
 
 Examples:
   $ mcp-eval-ci mutate --server-command "node build/index.js" evals/*.evals.yaml
-  $ mcp-eval-ci mutate --server-command "node build/index.js" --format json evals/*`,
+  $ mcp-eval-ci mutate --server-command "node build/index.js" --fix --write evals/*`,
     )
     .action(async (files: string[], flags: Record<string, unknown>) => {
       const run = readRunFlags(files, flags, options);
       const { runMutate } = await import('./mutate-evals.ts');
       const seed = typeof flags['seed'] === 'number' ? flags['seed'] : 1;
-      setExitCode(await runMutate({ ...run, seed }, context));
+      const [writes, fixes] = [flags['write'] === true, flags['fix'] === true];
+      setExitCode(await runMutate({ ...run, seed, writes, fixes }, context));
     });
 }
 

@@ -58,7 +58,6 @@ const kinds: Readonly<Record<string, AnswerKind>> = {
   'resources/read': 'resource',
   'prompts/get': 'prompt',
   'completion/complete': 'completion',
-  'tools/list': 'list',
   'resources/list': 'list',
   'resources/templates/list': 'list',
   'prompts/list': 'list',
@@ -142,15 +141,13 @@ function findDocument(kind: AnswerKind, result: JsonObject, slots: readonly Text
     return typeof document === 'object' && document !== null ? [{ path, document, print }] : [];
   });
   const structured = result['structuredContent'];
-  if (isRecord(structured) && !isCopyOfTexts(structured, slots)) {
-    const inner = structured['result'];
-    const repeated = parsed.flatMap(({ path, document, print }) =>
-      isJsonEqual(document, structured)
-        ? [{ path, within: [], print }]
-        : isJsonEqual(document, inner)
-          ? [{ path, within: ['result'], print }]
-          : [],
-    );
+  if (isRecord(structured) && !isCopy(structured, result, slots)) {
+    const repeated = parsed.flatMap(({ path, document, print }) => {
+      if (isJsonEqual(document, structured)) return [{ path, within: [], print }];
+      // Some servers repeat only a part of it as text.
+      const part = Object.keys(structured).find((name) => isJsonEqual(document, structured[name]));
+      return part === undefined ? [] : [{ path, within: [part], print }];
+    });
     return { root: structured, places: [{ path: ['structuredContent'], within: [], print: keep }, ...repeated] };
   }
   const [only] = parsed;
@@ -160,10 +157,10 @@ function findDocument(kind: AnswerKind, result: JsonObject, slots: readonly Text
 
 const isListName = (name: string) => /^(?:tools|resources|resourceTemplates|prompts)$/.test(name);
 
-/** Checks if structured content only repeats a text, as some frameworks do. */
-function isCopyOfTexts(structured: JsonObject, slots: readonly TextSlot[]): boolean {
-  const values = Object.values(structured);
-  return values.length === 1 && slots.some(({ text }) => text === values[0]);
+/** Checks if structured content only repeats a text or the content, as some frameworks do. */
+function isCopy(structured: JsonObject, { content }: JsonObject, slots: readonly TextSlot[]): boolean {
+  const [only, ...others] = Object.values(structured);
+  return others.length === 0 && (isJsonEqual(only, content) || slots.some(({ text }) => text === only));
 }
 
 function viewDocument(

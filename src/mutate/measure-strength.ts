@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { createRandom } from '../base/random.ts';
 import { isJsonEqual, isRecord } from '../base/json.ts';
-import type { TapedAnswer } from '../engine/session-tape.ts';
+import type { TapeChanges, TapedAnswer } from '../engine/session-tape.ts';
 import { readVerb } from '../explore/vocabulary/names.ts';
 import type { AnswerKind } from './answer-view.ts';
 import type { LeftOut, ObservedCase, Observation, ObservedSuite } from './observe-cases.ts';
@@ -30,8 +30,8 @@ export interface JudgedChange {
 /** A change with what it changes, so that further checks can be tried on it. */
 export interface PlacedChange extends JudgedChange {
   observation: Observation;
-  /** The changed answers, by exchange, in each case. */
-  answers: ReadonlyArray<{ testCase: ObservedCase; answers: ReadonlyMap<number, TapedAnswer> }>;
+  /** What changes in each case: answers by exchange, and lists of tools by server. */
+  answers: ReadonlyArray<{ testCase: ObservedCase } & TapeChanges>;
 }
 
 /** How many harmful changes evals notice, and under how many harmless ones they stay green. */
@@ -49,7 +49,8 @@ export interface Strength {
 /** The most changes of one class that one tool counts, so that a large result does not decide. */
 const maxPerClass = 3;
 
-interface Candidate {
+/** A change that an operator can make, before it is judged. */
+export interface Candidate {
   operator: Operator;
   observation: Observation;
   at: string;
@@ -103,22 +104,39 @@ export function countChanges(
   };
 }
 
-function listCandidates(operator: Operator, observation: Observation): Candidate[] {
-  return operator.list(observation.view).map(({ at, what, make }) => {
+/** Lists the changes that an operator can make of an observation. */
+export function listCandidates(operator: Operator, observation: Observation): Candidate[] {
+  return operator.list(observation.view).map(({ at, what, make, changesSchema = false }) => {
     let made: TapedAnswer | null = null;
     const answer = () => (made ??= make());
-    return { operator, observation, at, what, answers: placeAnswers(observation, answer) };
+    return { operator, observation, at, what, answers: placeAnswers(observation, answer, changesSchema) };
   });
 }
 
 /** Makes the answer only when a case is judged with it, because few candidates are drawn. */
-function placeAnswers({ uses }: Observation, make: () => TapedAnswer): PlacedChange['answers'] {
+function placeAnswers(
+  { uses, view }: Observation,
+  make: () => TapedAnswer,
+  changesSchema: boolean,
+): PlacedChange['answers'] {
   return [...Map.groupBy(uses, ({ testCase }) => testCase)].map(([testCase, own]) => ({
     testCase,
     get answers() {
       return new Map(own.map(({ exchange }) => [exchange, make()]));
     },
+    tools: changesSchema ? dropOutputSchema(testCase, view.subject) : new Map(),
   }));
+}
+
+function dropOutputSchema({ taped }: ObservedCase, tool: string): TapeChanges['tools'] {
+  return new Map(
+    [...taped.tape.servers].flatMap(([name, { sharedTools, lists }]) => {
+      const list = sharedTools ?? lists[0];
+      const declared = list?.get(tool);
+      if (list == null || declared === undefined) return [];
+      return [[name, new Map(list).set(tool, { ...declared, outputSchema: null })] as const];
+    }),
+  );
 }
 
 const loseEffect: Operator = { name: 'lose-effect', faultClass: 'state', isHarmful: true, list: () => [] };
@@ -145,7 +163,13 @@ function listLostEffects(observation: Observation): Candidate[] {
     if (later.length > 0 && answers.size === 0) return [];
     const what = `say that it worked and do nothing${later.length === 0 ? ': no case reads afterwards' : ''}`;
     return [
-      { operator: loseEffect, observation, at: JSON.stringify(request.params), what, answers: [{ testCase, answers }] },
+      {
+        operator: loseEffect,
+        observation,
+        at: JSON.stringify(request.params),
+        what,
+        answers: [{ testCase, answers, tools: new Map() }],
+      },
     ];
   });
 }
@@ -176,8 +200,8 @@ function drawCandidates(candidates: readonly Candidate[], seed: number): Candida
 async function judgeChange({ operator, observation, at, what, answers }: Candidate): Promise<PlacedChange> {
   const failed: Array<{ title: string; reason: string }> = [];
   let isUnknown = false;
-  for (const { testCase, answers: changed } of answers) {
-    const judged = await judgeAgain(testCase.taped, { answers: changed, tools: new Map() });
+  for (const { testCase, ...changed } of answers) {
+    const judged = await judgeAgain(testCase.taped, changed);
     if (judged.kind === 'failed') failed.push({ title: testCase.title, reason: judged.reason });
     if (judged.kind === 'unknown') isUnknown = true;
   }

@@ -10,6 +10,8 @@ export interface ObservedCase {
   taped: TapedCase;
   /** The position of the exchange of each step that sends a request, by the position of the step. */
   exchangeOf: ReadonlyMap<number, number>;
+  /** The same case in another run; null if it has none. */
+  second: TapedCase | null;
 }
 
 /** An answer that one or several cases got to the same request. */
@@ -48,9 +50,10 @@ export async function observeCases(first: readonly TapedCase[], second: readonly
       leftOut.push({ subject: title, reason });
       continue;
     }
-    const testCase = { title, taped, exchangeOf: locateExchanges(taped) };
+    const another = seconds.get(key)?.[0] ?? null;
+    const testCase = { title, taped, exchangeOf: locateExchanges(taped), second: another };
     cases.push(testCase);
-    const others = seconds.get(key)?.[0]?.tape.exchanges ?? [];
+    const others = another?.tape.exchanges ?? [];
     for (const exchange of testCase.exchangeOf.values()) {
       const own = taped.tape.exchanges[exchange];
       if (own?.answer == null) continue;

@@ -26,7 +26,7 @@ export function renderStrength(strength: Strength): string {
     lines.push('', 'These cases notice nothing:', ...idle.map(({ title, of }) => `  ${title} (0 of ${of})`));
   }
   addGroups(lines, 'What your evals would miss:', groupSurvivors(strength.changes));
-  addGroups(lines, 'What your evals fail on, although no user suffers:', groupBrittle(strength.changes));
+  addGroups(lines, 'What your evals fail on although no user suffers:', groupBrittle(strength.changes));
   if (leftOut.length > 0) {
     lines.push('', 'Not measured:', ...mergeSame(leftOut).map((line) => `  ${line}`));
   }
@@ -66,16 +66,16 @@ export function groupSurvivors(changes: readonly JudgedChange[]): Group[] {
   );
 }
 
-/** Lists the cases that fail without need, with what they fail on. */
+/** Lists the harmless changes on which cases fail. */
 export function groupBrittle(changes: readonly JudgedChange[]): Group[] {
   const brittle = changes.filter(({ isHarmful, outcome }) => !isHarmful && outcome === 'noticed');
-  return groupBySubject(brittle, (own) => {
-    const byCase = new Map<string, Set<string>>();
-    for (const { failed, what } of own) {
-      for (const { title } of failed) byCase.set(title, (byCase.get(title) ?? new Set()).add(what));
-    }
-    return [...byCase].map(([title, whats]) => `\`${title}\` fails when the server ${listSome([...whats], 3)}`);
-  });
+  return groupBySubject(brittle, (own, subject) =>
+    [...Map.groupBy(own, ({ what }) => what)].map(([what, alike]) => {
+      const titles = [...new Set(alike.flatMap(({ failed }) => failed.map(({ title }) => `\`${title}\``)))];
+      const verb = titles.length === 1 ? 'fails' : 'fail';
+      return `${listSome(titles, 2)} ${verb} when the server ${what} in an answer of ${subject.replace(/^The/, 'the')}`;
+    }),
+  );
 }
 
 function groupBySubject(

@@ -55,9 +55,11 @@ export function explainUnjudgeable({ testCase }: Pick<TapedCase, 'testCase'>): s
   return null;
 }
 
-/** Judges a case again as the engine judged it, with some of its answers changed. */
-export async function judgeAgain(taped: TapedCase, changes: TapeChanges = noChanges): Promise<Rejudgement> {
-  const { testCase, target, options, tape, outcome: first } = taped;
+/** Runs a case again from its tape, with some of its answers changed, or with other steps. */
+export async function runAgain(
+  { testCase, target, options, tape, outcome: first }: TapedCase,
+  changes: TapeChanges = noChanges,
+): Promise<{ outcome: CaseOutcome; missing: string | null }> {
   const limitMs = testCase.advancedConfig?.timeoutMs ?? options.timeoutMs;
   const replay = replaySessions(tape, changes, { startedAtMs: first.startedAtMs, limitMs });
   const { others = [] } = options;
@@ -74,10 +76,14 @@ export async function judgeAgain(taped: TapedCase, changes: TapeChanges = noChan
       others: others.map((other) => ({ target: { ...other.target }, visit: null })),
     },
   );
+  return { outcome, missing: replay.missing?.method ?? null };
+}
+
+/** Judges a case again as the engine judged it, with some of its answers changed. */
+export async function judgeAgain(taped: TapedCase, changes: TapeChanges = noChanges): Promise<Rejudgement> {
+  const { outcome, missing } = await runAgain(taped, changes);
   const failedBefore = outcome.steps.some(({ status }, index, all) => status === 'fail' && index < lastRun(all));
-  if (replay.missing !== null && !failedBefore) {
-    return { kind: 'unknown', reason: `the answer to ${replay.missing.method} depends on it` };
-  }
+  if (missing !== null && !failedBefore) return { kind: 'unknown', reason: `the answer to ${missing} depends on it` };
   if (outcome.result === 'passed') return { kind: 'passed' };
   if (outcome.result === 'failed' || failedBefore) return { kind: 'failed', reason: outcome.error ?? 'It failed.' };
   return { kind: 'unknown', reason: outcome.error ?? 'the case has no result' };

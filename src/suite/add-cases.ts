@@ -34,7 +34,7 @@ export function renderCases(cases: readonly AddedCase[], indent: string): string
 }
 
 /** Prints an item of a list. A text with white space at the end of a line is quoted, because editors and the caller remove that. */
-function printItem(content: JsonObject): string {
+export function printItem(content: JsonObject): string {
   const document = new Document([content], { aliasDuplicateObjects: false });
   visit(document, {
     Scalar: (_key, node) => {

@@ -20,11 +20,51 @@ describe('mcp-eval-ci mutate', () => {
     const args = ['mutate', '--server-url', server.url, 'sums.evals.yaml'];
     const printed = await runCommand(args, { cwd: workspace.path });
     expect(printed.stdout).toMatch(/^Your evals notice \d+ of \d+ harmful changes/);
-    expect(printed.stdout).toContain('`get-sum` could answer in other letters (`A` for `a`)  [Adds]');
+    expect(printed.stdout).toContain('`get-sum` could swap capital and small letters of its answer  [Adds]');
     expect(printed.exitCode).toBe(0);
     const json = await runProgramInTest([...args, '--format', 'json'], { cwd: workspace.path });
     expect(JSON.parse(json.stdout)).toMatchObject({ version: 1, unknown: 0, cases: [{ title: 'Adds' }] });
     expect(await readdir(workspace.path)).toEqual(['sums.evals.yaml']);
+  });
+
+  it('suggests checks that make the evals stronger, and writes them with --write', async () => {
+    const result = { count: 2, names: ['bread', 'milk'] };
+    const answer = { ...text(JSON.stringify(result)), structuredContent: result };
+    await using server = await startFixtureMcpServer({ 'get-notes': { call: () => answer } });
+    const brittle = `# Notes.
+suite: notes
+cases:
+  - title: Reads notes
+    steps:
+      - toolCall: get-notes # all of them
+      - assert: { toolResultEquals: { count: 2, names: [bread, milk] } }
+  - title: Calls the tool
+    steps:
+      - toolCall: get-notes
+        arguments: { all: true }
+`;
+    await using workspace = await createWorkspace({ 'notes.evals.yaml': brittle });
+    const run = async (...flags: string[]) =>
+      await runProgramInTest(['mutate', '--server-url', server.url, 'notes.evals.yaml', ...flags], {
+        cwd: workspace.path,
+      });
+    const read = (printed: string) => /notice (\d+) of \d+ .* under (\d+) of/.exec(printed)?.slice(1).map(Number) ?? [];
+    const before = await run();
+    expect(before.stdout).toContain('Checks to add (`--write` writes them):\n  notes.evals.yaml:10 Calls the tool\n');
+    expect(await workspace.read('notes.evals.yaml')).toBe(brittle);
+    const fixed = await run('--fix', '--write');
+    expect(fixed.stderr).toMatch(/Added \d checks?, and removed 1 in notes\.evals\.yaml\./);
+    const written = await workspace.read('notes.evals.yaml');
+    expect(written).toContain('# Notes.\nsuite: notes\n');
+    expect(written).toContain('      - toolCall: get-notes # all of them\n');
+    expect(written).not.toContain('toolResultEquals: { count: 2');
+    const after = await run();
+    const [[noticedBefore = 0, tolerantBefore = 0], [noticed = 0, tolerant = 0]] = [
+      read(before.stdout),
+      read(after.stdout),
+    ];
+    expect(noticed).toBeGreaterThan(noticedBefore);
+    expect(tolerant).toBeGreaterThan(tolerantBefore);
   });
 
   it('says in one line why nothing can be measured', async () => {

@@ -94,6 +94,11 @@ const examples: Readonly<Record<string, Example>> = {
   },
   'set-error': { answer: text('The sum'), noticing: works, blind: called },
   'lose-error': { answer: fail('no'), noticing: fails, blind: called },
+  'other-error': {
+    answer: fail('No note named bread'),
+    noticing: { type: 'toolError', error: { contains: 'bread' } },
+    blind: fails,
+  },
   refuse: { answer: text('The sum'), noticing: works, blind: called },
   'add-field': {
     answer: json({ name: 'bread' }),

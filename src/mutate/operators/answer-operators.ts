@@ -52,7 +52,7 @@ export const answerOperators: readonly Operator[] = [
     'text',
     onTexts((text) => {
       const changed = changePart(text, swapCase);
-      return changed === null ? null : { text: changed, what: 'answer in other letters (`A` for `a`)' };
+      return changed === null ? null : { text: changed, what: 'swap capital and small letters of its answer' };
     }),
   ),
   defineHarmful('empty-answer', 'field', ({ kind, isError, result }) => {
@@ -78,6 +78,16 @@ export const answerOperators: readonly Operator[] = [
     const content = [{ type: 'text', text: readMessage(answer) }];
     const kept = result === null ? { content } : { ...result, isError: false };
     return [{ at: '', what: 'say that it worked although it failed', make: () => ({ kind: 'result', result: kept }) }];
+  }),
+  defineHarmful('other-error', 'condition', ({ kind, result, isError, answer }) => {
+    if (!isError || kind === 'list') return [];
+    const code = readCode(answer);
+    const text = 'Something went wrong';
+    const make = (): TapedAnswer =>
+      result === null
+        ? makeErrorAnswer(code ?? -32_603, text)
+        : { kind: 'result', result: { ...result, content: [{ type: 'text', text }] } };
+    return [{ at: '', what: 'fail without saying why', make }];
   }),
   defineHarmful('refuse', 'error-flag', ({ isError }) =>
     isError
@@ -161,13 +171,14 @@ function rewordError({ answer, request, result, kind }: AnswerView): TapedAnswer
   const message = readMessage(answer);
   const code = readCode(answer);
   const args = isRecord(request.params) && isRecord(request.params['arguments']) ? request.params['arguments'] : {};
+  // Without a name or a code, nothing of the message would stay.
   const known = new Set([...Object.keys(args), ...[...listTexts(args)].map(({ text }) => text)].filter(Boolean));
   const kept = [
     ...[...known].filter((word) => message.includes(word)),
     ...(message.match(/\bE[A-Z]{3,}\b|-32\d{3}|\b\d{3}\b/g) ?? []),
   ];
-  const text = `The request was refused: ${[...new Set(kept)].join(', ') || 'see the documentation'}`;
-  if (text === message) return null;
+  if (kept.length === 0) return null;
+  const text = `The request was refused: ${[...new Set(kept)].join(', ')}`;
   if (answer.kind === 'error') return code === null ? null : makeErrorAnswer(code, text);
   if (kind !== 'tool' || result === null) return null;
   return { kind: 'result', result: { ...result, content: [{ type: 'text', text }] } };

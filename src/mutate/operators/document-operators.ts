@@ -103,7 +103,7 @@ export const documentOperators: readonly Operator[] = [
       const swapped = swapCase(value);
       return swapped === value
         ? undefined
-        : { value: swapped, what: `return ${name(path)} in other letters (\`A\` for \`a\`)` };
+        : { value: swapped, what: `swap capital and small letters of ${name(path)}` };
     }),
   ),
   defineHarmful(
@@ -156,7 +156,7 @@ export const documentOperators: readonly Operator[] = [
           if (!isRecord(value)) return [];
           const make = () => document.replace(replaceAt(document.root, path, { ...value, added: true }));
           const where = path.length === 0 ? '' : ` to ${name(path)}`;
-          return [{ at: printPointer(path), what: `adds a field${where}`, make }];
+          return [{ at: printPointer(path), what: `adds a field${where}`, make, changesSchema: true }];
         }),
   ),
   defineHarmless('reorder-fields', 'order', ({ document, isError }) => {

@@ -1,0 +1,148 @@
+import { isRecord, type JsonObject } from '../base/json.ts';
+import { escapePointerToken } from '../base/json-pointer.ts';
+import { hasVolatileForm } from '../explore/stability/forms.ts';
+import { type AnswerView, type DocumentNode, printPointer } from './answer-view.ts';
+
+const longestText = 200;
+/** A value that is asserted as a whole fits on a few lines. */
+const longestWhole = 300;
+const maxLeaves = 24;
+const maxProperties = 40;
+
+/** Lists checks of an answer that a person could write, in the notation of an evals file. */
+export function listCandidateChecks(
+  view: AnswerView,
+  { isLater, workspace }: { isLater: boolean; workspace: string | undefined },
+): JsonObject[] {
+  const checks = view.isError
+    ? listErrorChecks(view)
+    : [...listDocumentChecks(view, isLater), ...listTextChecks(view, isLater), ...listBlockChecks(view)];
+  // Two braces begin a placeholder in an evals file, and the workspace has another path in each iteration.
+  const isFit = (text: string) => !text.includes('{{') && (workspace === undefined || !text.includes(workspace));
+  return checks.filter((check) => isFit(JSON.stringify(check)));
+}
+
+const names = {
+  tool: { equals: 'toolResultEquals', contains: 'toolResultContains', schema: 'toolResultMatchesSchema' },
+  resource: { equals: 'resourceEquals', contains: 'resourceContains', schema: 'resourceMatchesSchema' },
+  prompt: { equals: 'promptEquals', contains: 'promptContains', schema: null },
+  completion: { equals: 'completionEquals', contains: 'completionContains', schema: null },
+  list: null,
+} as const;
+
+function listDocumentChecks({ document, kind }: AnswerView, isLater: boolean): JsonObject[] {
+  const own = names[kind];
+  if (own === null || document === null) return [];
+  const { equals, schema } = own;
+  const latest = kind === 'tool' && isLater ? { latest: true } : {};
+  const isWhole = ({ value, isVolatile }: DocumentNode) =>
+    !isVolatile && typeof value === 'object' && value !== null && JSON.stringify(value).length <= longestWhole;
+  const isLeaf = ({ value, isVolatile }: DocumentNode) =>
+    !isVolatile &&
+    (typeof value === 'number' ||
+      typeof value === 'boolean' ||
+      (typeof value === 'string' && value !== '' && value.length <= longestText && !hasVolatileForm(value)));
+  const parts = document.nodes.filter((node) => isWhole(node) || isLeaf(node)).slice(0, maxLeaves);
+  return [
+    ...parts.map(({ path, value }) => ({ [equals]: value, ...(path.length > 0 && { path: printPointer(path) }) })),
+    ...(schema === null
+      ? []
+      : [{ [schema]: describeShape(document.root, document.nodes, '', { budget: maxProperties }), ...latest }]),
+  ];
+}
+
+/** Describes a value as a JSON Schema that allows further fields: which fields there are, how long lists are, and what is stable. */
+function describeShape(
+  value: unknown,
+  nodes: readonly DocumentNode[],
+  pointer: string,
+  left: { budget: number },
+): JsonObject {
+  if (Array.isArray(value)) {
+    const length = { minItems: value.length, maxItems: value.length };
+    left.budget -= 1;
+    if (value.length === 0 || left.budget <= 0) return { type: 'array', ...length };
+    const items = value.map((item, index) => describeShape(item, nodes, `${pointer}/${index}`, left));
+    return { type: 'array', ...length, prefixItems: items };
+  }
+  if (isRecord(value)) {
+    const keys = Object.keys(value);
+    left.budget -= keys.length;
+    if (left.budget <= 0) return { type: 'object', required: keys };
+    const properties = Object.fromEntries(
+      keys.map((key) => [key, describeShape(value[key], nodes, `${pointer}/${escapePointerToken(key)}`, left)]),
+    );
+    return { type: 'object', required: keys, properties };
+  }
+  const isStable = nodes.some(({ path, isVolatile }) => !isVolatile && printPointer(path) === pointer);
+  const isShort = typeof value !== 'string' || (value.length <= longestText && !hasVolatileForm(value));
+  return isStable && isShort ? { const: value } : { type: value === null ? 'null' : typeof value };
+}
+
+function listTextChecks({ texts, kind, request }: AnswerView, isLater: boolean): JsonObject[] {
+  const own = names[kind];
+  if (own === null) return [];
+  const { equals, contains } = own;
+  const latest = kind === 'tool' && isLater ? { latest: true } : {};
+  // JSON is compared as a document.
+  const plain = texts.filter(({ text }) => !/^\s*[[{]/.test(text));
+  return plain.slice(0, 3).flatMap(({ text, stableParts }) => {
+    const [whole] = stableParts;
+    const lines = stableParts.flatMap((part) => part.split('\n').map((line) => line.trim()));
+    const fitting = [...new Set([...(whole === undefined ? [] : [whole.trim()]), ...lines])]
+      .filter((part) => part !== '' && part.length <= longestText && /[\p{L}\p{N}]/u.test(part))
+      .toSorted((a, b) => b.length - a.length);
+    const chosen = [
+      ...new Set([
+        ...fitting.slice(0, 3),
+        ...lines
+          .toReversed()
+          .filter((line) => fitting.includes(line))
+          .slice(0, 1),
+      ]),
+    ];
+    // Numbers of a sentence are what a caller needs of it.
+    const sent = JSON.stringify(request.params);
+    const numbers = stableParts
+      .flatMap((part) => part.match(/\b\d+(?:\.\d+)?\b/g) ?? [])
+      .filter((number) => !sent.includes(number));
+    return [
+      ...(whole === text && text.length <= longestText ? [{ [equals]: text }] : []),
+      ...chosen.map((part) => ({ [contains]: part, caseSensitive: true, ...latest })),
+      ...[...new Set(numbers)].slice(0, 2).map((number) => ({ [contains]: number, ...latest })),
+    ];
+  });
+}
+
+/** Asserts the code of an error, and the arguments that it names: what stays when its words change. */
+function listErrorChecks({ kind, answer, request, result }: AnswerView): JsonObject[] {
+  const name = kind === 'tool' ? 'toolError' : 'requestError';
+  const params = isRecord(request.params) && isRecord(request.params['arguments']) ? request.params['arguments'] : {};
+  const message = answer.kind === 'error' ? String(answer.error) : JSON.stringify(result);
+  const words = [...Object.keys(params), ...Object.values(params)].filter(
+    (word): word is string =>
+      typeof word === 'string' && word.length > 2 && word.length <= longestText && message.includes(word),
+  );
+  const codes = message.match(/\bE[A-Z]{3,}\b/g) ?? [];
+  const error: unknown = answer.kind === 'error' ? answer.error : null;
+  const code = error instanceof Error && 'code' in error && typeof error.code === 'number' ? error.code : null;
+  return [
+    ...[...new Set([...codes, ...words])].slice(0, 4).map((contains) => ({ [name]: { contains } })),
+    ...(code === null ? [] : [{ [name]: { code } }]),
+    ...(kind === 'tool' ? [{ toolResultIsError: true }] : []),
+  ];
+}
+
+function listBlockChecks({ kind, result }: AnswerView): JsonObject[] {
+  const blocks: unknown = result?.['content'];
+  if (kind !== 'tool' || !Array.isArray(blocks)) return [];
+  return blocks.filter(isRecord).flatMap((block) => {
+    const inner = isRecord(block['resource']) ? block['resource'] : block;
+    const data = inner['data'] ?? inner['blob'];
+    if (typeof data !== 'string') return [];
+    const bytes = Buffer.byteLength(data, 'base64');
+    const { type } = block;
+    const mimeType = typeof inner['mimeType'] === 'string' ? { mimeType: inner['mimeType'] } : {};
+    return [{ toolResultContent: { type, ...mimeType, minBytes: bytes, maxBytes: bytes } }];
+  });
+}

@@ -1,0 +1,200 @@
+import type { JsonObject } from '../base/json.ts';
+import { createRandom } from '../base/random.ts';
+import type { Step } from '../cases/step.ts';
+import { readSuite } from '../suite/read.ts';
+import { listCandidateChecks } from './candidate-checks.ts';
+import { type Candidate, listCandidates } from './measure-strength.ts';
+import type { ObservedCase, Observation, ObservedSuite } from './observe-cases.ts';
+import { operators } from './operators/registry.ts';
+import { judgeAgain, runAgain, type TapedCase } from './taped-case.ts';
+
+/** Changes of the checks of one step. */
+export interface Suggestion {
+  testCase: ObservedCase;
+  /** The position of the step whose answer is checked. */
+  stepIndex: number;
+  /** Checks to add after it, in the notation of an evals file. */
+  add: readonly JsonObject[];
+  /** The positions of assertions to remove, because they fail on harmless changes and the added ones notice what they notice. */
+  remove: readonly number[];
+}
+
+/** The most changes of an answer that are judged to choose its checks, and the most checks that are added to one step. */
+const maxJudged = 48;
+const maxAdded = 3;
+
+interface Judged {
+  isHarmful: boolean;
+  /** The assertions of the case that fail, by position; empty if the case stays green. Other steps that fail have the position -1. */
+  failing: ReadonlySet<number>;
+  /** The candidates that fail. */
+  noticing: ReadonlySet<number>;
+}
+
+/**
+ * Chooses checks for the answers whose changes evals miss: the fewest that notice most and tolerate the harmless changes. With
+ * `replacesBrittle`, assertions that fail on harmless changes are replaced where others notice as much. The choice is made on all
+ * changes of an answer, not only on those that count for the strength.
+ */
+export async function suggestChecks(
+  { observations }: Pick<ObservedSuite, 'observations'>,
+  { replacesBrittle }: { replacesBrittle: boolean },
+): Promise<Suggestion[]> {
+  const suggestions: Suggestion[] = [];
+  for (const observation of observations) {
+    const suggestion = await suggestForObservation(observation, replacesBrittle);
+    if (suggestion !== null) suggestions.push(suggestion);
+  }
+  return suggestions;
+}
+
+async function suggestForObservation(observation: Observation, replacesBrittle: boolean): Promise<Suggestion | null> {
+  const [use] = observation.uses;
+  if (use === undefined) return null;
+  const { testCase } = use;
+  const [stepIndex] = [...testCase.exchangeOf].find(([, exchange]) => exchange === use.exchange) ?? [];
+  if (stepIndex === undefined) return null;
+  const isLater = [...testCase.exchangeOf.keys()].some((index) => index < stepIndex);
+  const contents = listCandidateChecks(observation.view, {
+    isLater,
+    workspace: testCase.taped.options.facts?.workspace,
+  });
+  const checks = readChecks(contents);
+  const usable = await findHolding(testCase, stepIndex, checks);
+  const judged: Judged[] = [];
+  for (const candidate of drawChanges(observation)) {
+    if (candidate.operator.isHarmful && (await isNoticedElsewhere(testCase, candidate))) continue;
+    const one = await judgeWith(testCase, candidate, { stepIndex, checks });
+    if (one !== null) judged.push(one);
+  }
+  const harmless = judged.filter(({ isHarmful }) => !isHarmful);
+  const harmful = judged.filter(({ isHarmful }) => isHarmful);
+  const tolerant = usable.filter((index) => !harmless.some(({ noticing }) => noticing.has(index)));
+  const brittle = new Set(harmless.flatMap(({ failing }) => [...failing]).filter((index) => index >= 0));
+  const isNoticed = ({ failing }: Judged, without: ReadonlySet<number>) =>
+    [...failing].some((index) => !without.has(index));
+  const choose = (without: ReadonlySet<number>) => {
+    const missed = harmful.filter((one) => !isNoticed(one, without));
+    const chosen = chooseFewest(missed, tolerant, contents);
+    const noticed = harmful.filter((one) => isNoticed(one, without) || chosen.some((index) => one.noticing.has(index)));
+    return { chosen, noticed: noticed.length };
+  };
+  const added = choose(new Set());
+  const before = harmful.filter((one) => isNoticed(one, new Set())).length;
+  const toContents = (chosen: readonly number[]) => contents.filter((_, index) => chosen.includes(index));
+  if (replacesBrittle && brittle.size > 0) {
+    const replaced = choose(brittle);
+    if (replaced.noticed >= before && replaced.chosen.length > 0) {
+      return { testCase, stepIndex, add: toContents(replaced.chosen), remove: [...brittle].toSorted((a, b) => a - b) };
+    }
+  }
+  if (added.chosen.length === 0) return null;
+  return { testCase, stepIndex, add: toContents(added.chosen), remove: [] };
+}
+
+/** Checks if another case that gets the answer fails on a change of it. */
+async function isNoticedElsewhere(testCase: ObservedCase, { answers }: Candidate): Promise<boolean> {
+  for (const other of answers) {
+    if (other.testCase === testCase) continue;
+    const judged = await judgeAgain(other.testCase.taped, other);
+    if (judged.kind === 'failed') return true;
+  }
+  return false;
+}
+
+/** Takes the check that notices most of what is missed, and then the one that notices most of the rest. */
+function chooseFewest(missed: readonly Judged[], usable: readonly number[], contents: readonly JsonObject[]): number[] {
+  const chosen: number[] = [];
+  let left = missed;
+  while (left.length > 0 && chosen.length < maxAdded) {
+    const ranked = usable
+      .map((index) => ({
+        index,
+        gain: left.filter(({ noticing }) => noticing.has(index)).length,
+        length: JSON.stringify(contents[index]).length,
+      }))
+      .filter(({ gain }) => gain > 0)
+      // A long check has to notice more than a short one: a change for every 60 characters.
+      .toSorted((a, b) => b.gain - b.length / 60 - (a.gain - a.length / 60) || a.length - b.length);
+    const [best] = ranked;
+    if (best === undefined) break;
+    chosen.push(best.index);
+    left = left.filter(({ noticing }) => !noticing.has(best.index));
+  }
+  return chosen;
+}
+
+/** Draws changes of an answer, the same ones each time. */
+function drawChanges(observation: Observation): Candidate[] {
+  const all = operators.flatMap((operator) => listCandidates(operator, observation));
+  const random = createRandom(1);
+  return all
+    .map((candidate) => ({ candidate, rank: random() }))
+    .toSorted((a, b) => a.rank - b.rank)
+    .slice(0, maxJudged)
+    .map(({ candidate }) => candidate);
+}
+
+/** Reads checks as an evals file does. A check that the file refuses becomes null. */
+function readChecks(contents: readonly JsonObject[]): Array<Step | null> {
+  return contents.map((content) => {
+    const text = JSON.stringify({
+      suite: 'Checks',
+      cases: [{ title: 'Check', steps: [{ listTools: true }, { assert: content }] }],
+    });
+    const { suite, findings } = readSuite(text, { file: 'checks' });
+    return findings.length > 0 ? null : (suite?.cases[0]?.steps[1]?.step ?? null);
+  });
+}
+
+/** Inserts checks after a step. They only report, so that one run judges all of them. */
+function withChecks(taped: TapedCase, stepIndex: number, checks: ReadonlyArray<Step | null>): TapedCase {
+  const reporting = checks.map((step, index): Step => {
+    const id = `candidate-${index}`;
+    if (step?.kind !== 'assert' || !('type' in step.assertion)) return { id, kind: 'wait', ms: 1 };
+    return { id, kind: 'assert', assertion: { ...step.assertion, role: 'advisory' } };
+  });
+  const { testCase } = taped;
+  return { ...taped, testCase: { ...testCase, steps: testCase.steps.toSpliced(stepIndex + 1, 0, ...reporting) } };
+}
+
+/** Lists the checks that hold in both runs. */
+async function findHolding(
+  testCase: ObservedCase,
+  stepIndex: number,
+  checks: ReadonlyArray<Step | null>,
+): Promise<number[]> {
+  let holding = checks.flatMap((check, index) => (check === null ? [] : [index]));
+  for (const taped of [testCase.taped, testCase.second]) {
+    if (taped === null || taped.outcome.result !== 'passed') continue;
+    const { outcome } = await runAgain(withChecks(taped, stepIndex, checks));
+    holding = holding.filter((index) => {
+      const step = outcome.steps[stepIndex + 1 + index];
+      return step?.status === 'ok' && step.reason === null;
+    });
+  }
+  return holding;
+}
+
+async function judgeWith(
+  testCase: ObservedCase,
+  { operator, answers }: Candidate,
+  { stepIndex, checks }: { stepIndex: number; checks: ReadonlyArray<Step | null> },
+): Promise<Judged | null> {
+  const own = answers.find((each) => each.testCase === testCase);
+  if (own === undefined) return null;
+  const { outcome, missing } = await runAgain(withChecks(testCase.taped, stepIndex, checks), own);
+  const noticing = new Set<number>();
+  const failing = new Set<number>();
+  for (const { stepIndex: at, status, reason, kind } of outcome.steps) {
+    const candidate = at - stepIndex - 1;
+    if (candidate >= 0 && candidate < checks.length) {
+      if (status === 'ok' && reason !== null) noticing.add(candidate);
+    } else if (status === 'fail') {
+      failing.add(kind === 'assert' ? (at > stepIndex ? at - checks.length : at) : -1);
+    }
+  }
+  if (outcome.result === 'failed' && failing.size === 0) failing.add(-1);
+  if (missing !== null && failing.size === 0) return null;
+  return { isHarmful: operator.isHarmful, failing, noticing };
+}
