@@ -275,16 +275,16 @@ async function readEnd(
     isTimeout = true;
     child.kill('SIGKILL');
   }, stepTimeoutMs);
-  return await new Promise((resolve) => {
-    child.on('error', (error) => resolve({ signal: null, text: describeError(error), isTimeout }));
-    child.once('exit', (code, signal) => {
-      clearTimeout(timer);
-      void lookForInput().then(() => {
-        const line = clipText(text.trim().split('\n', 1)[0] ?? '', 200);
-        resolve({ signal, text: isTimeout ? 'it did not answer' : line || `exit code ${code ?? signal}`, isTimeout });
-      });
-    });
+  const ended = await new Promise<{ code: number | null; signal: NodeJS.Signals | null } | Error>((resolve) => {
+    child.on('error', resolve);
+    child.once('exit', (code, signal) => resolve({ code, signal }));
   });
+  clearTimeout(timer);
+  if (ended instanceof Error) return { signal: null, text: describeError(ended), isTimeout };
+  await lookForInput();
+  const line = clipText(text.trim().split('\n', 1)[0] ?? '', 200);
+  const why = isTimeout ? 'it did not answer' : line || `exit code ${ended.code ?? ended.signal}`;
+  return { signal: ended.signal, text: why, isTimeout };
 }
 
 function closeNamespaces({ mnt, user, net }: Namespaces): void {
