@@ -26,9 +26,12 @@ export function getOwnPid(): number {
   return process.pid;
 }
 
-/** Checks if a process with this id runs, of this user or another. Without /proc, a process of another user counts as ended. */
+/**
+ * Checks if a process with this id runs, of this user or another. A zombie has ended: its parent may never reap it, as the first process of
+ * a container. Without /proc, a process of another user counts as ended, and a zombie as running.
+ */
 export function isProcessAlive(pid: number): boolean {
-  return sendSignal(pid, 0) || readProcess(pid) !== null;
+  return readProcFile(pid, 'stat') === '' ? sendSignal(pid, 0) : readProcess(pid) !== null;
 }
 
 /** Reads one process; null if it has ended or is a zombie. */

@@ -98,9 +98,11 @@ describe('capture passes a session through', () => {
   it('goes on when the recorder is killed, and says so once', async () => {
     await using workspace = await createWorkspace();
     const child = startCapture([...out, 'cat'], workspace.path);
-    const stderr = readAll(child.stderr);
+    let stderr = '';
+    child.stderr.setEncoding('utf8').on('data', (chunk: string) => (stderr += chunk));
     const { recorder } = await findParts(child);
     process.kill(recorder, 'SIGKILL');
+    await expect.poll(() => stderr).not.toBe('');
     const lines: string[] = [];
     for (let count = 0; count < 20; count += 1) {
       child.stdin.write(`{"count":${count}}\n`);
@@ -110,7 +112,7 @@ describe('capture passes a session through', () => {
     expect(lines.join('')).toBe(Array.from({ length: 20 }, (_, count) => `{"count":${count}}\n`).join(''));
     child.stdin.end();
     expect(await waitForExit(child)).toEqual({ code: 0, signal: null });
-    expect(await stderr).toBe(
+    expect(stderr).toBe(
       'mcp-eval-ci capture: the recorder has ended; the session goes on, and the rest of it is not recorded.\n',
     );
   });
