@@ -1,3 +1,4 @@
+import { hostname } from 'node:os';
 import { ConfigurationError } from '../base/errors.ts';
 import { formatCount } from '../base/text.ts';
 import { gate } from '../gate/gate.ts';
@@ -13,6 +14,7 @@ import { renderStrength } from '../mutate/render-strength.ts';
 import { printStrengthJson } from '../mutate/strength-json.ts';
 import { suggestChecks } from '../mutate/suggest-checks.ts';
 import { createCaseRecorder, type TapedCase } from '../mutate/taped-case.ts';
+import { isInheritedVariable } from '../server/environment.ts';
 import { locateSuggestions, printSuggestions, writeSuggestions } from './apply-suggestions.ts';
 import { createTerminalLogger, redactText } from './command-logger.ts';
 import type { GateProcess, RunFlags } from './run-flags.ts';
@@ -46,6 +48,7 @@ export async function runMutate(
     { cwd: context.cwd },
   );
   const signal = context.openSignal();
+  const hasMachineValue = findMachineValues([...listInheritedValues(environment), hostname()]);
   const { cwd, clock } = context;
   const run = async (): Promise<{ taped: readonly TapedCase[]; report: Report; cases: readonly SuiteCase[] }> => {
     const plan = await planGate(options, { cwd, environment, nowMs: clock.now() });
@@ -70,7 +73,10 @@ export async function runMutate(
       `${formatCount(failed, 'case')} did not pass and ${failed === 1 ? 'is' : 'are'} left out; run the evals and mend them first.`,
     );
   }
-  const suggestions = await suggestChecks(observed, { replacesBrittle: fixes });
+  const suggestions = await suggestChecks(observed, {
+    replacesBrittle: fixes,
+    isPrivate: (text) => hasMachineValue(text) || redactor.redact(text) !== text,
+  });
   const located = locateSuggestions(suggestions, first.cases);
   const text = format === 'json' ? printStrengthJson(strength) : renderStrength(strength);
   stdout.write(redactText(text, redactor));
@@ -93,6 +99,19 @@ export async function runMutate(
     stdout.write(redactText(lines.join('\n'), redactor));
   }
   return strength.changes.length === 0 ? 3 : 0;
+}
+
+/** The values of the job's environment that the server gets. */
+function listInheritedValues(environment: NodeJS.ProcessEnv): string[] {
+  return Object.entries(environment).flatMap(([name, value]) =>
+    isInheritedVariable(name) && value !== undefined ? [value] : [],
+  );
+}
+
+/** Makes a function that finds values of the machine in a text. A plain word is also part of other texts, so it has to be the whole one. */
+function findMachineValues(values: readonly string[]): (text: string) => boolean {
+  const isDistinct = (value: string) => value.length > 3 && /[^a-z]/i.test(value);
+  return (text) => values.some((value) => (isDistinct(value) ? text.includes(value) : text === value));
 }
 
 function refuseHosted(): ConfigurationError {

@@ -1,6 +1,6 @@
-import { isRecord, type JsonObject } from '../base/json.ts';
+import { isRecord, type JsonObject, listTexts } from '../base/json.ts';
 import { escapePointerToken } from '../base/json-pointer.ts';
-import { hasVolatileForm } from '../explore/stability/forms.ts';
+import { hasVolatileForm, maskMachine } from '../explore/stability/forms.ts';
 import { type AnswerView, type DocumentNode, printPointer } from './answer-view.ts';
 
 const longestText = 200;
@@ -9,17 +9,33 @@ const longestWhole = 300;
 const maxLeaves = 24;
 const maxProperties = 40;
 
-/** Lists checks of an answer that a person could write, in the notation of an evals file. */
+/**
+ * Lists checks of an answer that a person could write, in the notation of an evals file. None has a text of which `isPrivate` is true, a
+ * path of the machine or the workspace, which has another path in each iteration.
+ */
 export function listCandidateChecks(
   view: AnswerView,
-  { isLater, workspace }: { isLater: boolean; workspace: string | undefined },
+  {
+    isLater,
+    workspace,
+    isPrivate,
+  }: { isLater: boolean; workspace: string | undefined; isPrivate: (text: string) => boolean },
 ): JsonObject[] {
+  // Two braces begin a placeholder in an evals file.
+  const isFit = (text: string) =>
+    !text.includes('{{') &&
+    (workspace === undefined || !text.includes(workspace)) &&
+    maskMachine(text) === text &&
+    !isPrivate(text);
   const checks = view.isError
     ? listErrorChecks(view)
-    : [...listDocumentChecks(view, isLater), ...listTextChecks(view, isLater), ...listBlockChecks(view)];
-  // Two braces begin a placeholder in an evals file, and the workspace has another path in each iteration.
-  const isFit = (text: string) => !text.includes('{{') && (workspace === undefined || !text.includes(workspace));
-  return checks.filter((check) => isFit(JSON.stringify(check)));
+    : [...listDocumentChecks(view, { isLater, isFit }), ...listTextChecks(view, isLater), ...listBlockChecks(view)];
+  return checks.filter(
+    (check) =>
+      !JSON.stringify(check).includes('{{') &&
+      // A JSON Pointer can read as a path of the machine.
+      [...listTexts(check)].every(({ text, path }) => (path.length === 1 && path[0] === 'path') || isFit(text)),
+  );
 }
 
 const names = {
@@ -30,31 +46,36 @@ const names = {
   list: null,
 } as const;
 
-function listDocumentChecks({ document, kind }: AnswerView, isLater: boolean): JsonObject[] {
+function listDocumentChecks(
+  { document, kind }: AnswerView,
+  { isLater, isFit }: { isLater: boolean; isFit: (text: string) => boolean },
+): JsonObject[] {
   const own = names[kind];
   if (own === null || document === null) return [];
   const { equals, schema } = own;
   const latest = kind === 'tool' && isLater ? { latest: true } : {};
   const isWhole = ({ value, isVolatile }: DocumentNode) =>
     !isVolatile && typeof value === 'object' && value !== null && JSON.stringify(value).length <= longestWhole;
-  const isLeaf = ({ value, isVolatile }: DocumentNode) =>
+  const isStable = ({ value, isVolatile }: DocumentNode) =>
     !isVolatile &&
-    (typeof value === 'number' ||
-      typeof value === 'boolean' ||
-      (typeof value === 'string' && value !== '' && value.length <= longestText && !hasVolatileForm(value)));
+    (typeof value === 'string'
+      ? value.length <= longestText && !hasVolatileForm(value) && isFit(value)
+      : typeof value !== 'object' || value === null);
+  const isLeaf = (node: DocumentNode) => node.value !== null && node.value !== '' && isStable(node);
+  const stable = new Set(document.nodes.filter(isStable).map(({ path }) => printPointer(path)));
   const parts = document.nodes.filter((node) => isWhole(node) || isLeaf(node)).slice(0, maxLeaves);
   return [
     ...parts.map(({ path, value }) => ({ [equals]: value, ...(path.length > 0 && { path: printPointer(path) }) })),
     ...(schema === null
       ? []
-      : [{ [schema]: describeShape(document.root, document.nodes, '', { budget: maxProperties }), ...latest }]),
+      : [{ [schema]: describeShape(document.root, stable, '', { budget: maxProperties }), ...latest }]),
   ];
 }
 
-/** Describes a value as a JSON Schema that allows further fields: which fields there are, how long lists are, and what is stable. */
+/** Describes a value as a JSON Schema that allows further fields: which fields there are, how long lists are, and the `stable` values. */
 function describeShape(
   value: unknown,
-  nodes: readonly DocumentNode[],
+  stable: ReadonlySet<string>,
   pointer: string,
   left: { budget: number },
 ): JsonObject {
@@ -62,7 +83,7 @@ function describeShape(
     const length = { minItems: value.length, maxItems: value.length };
     left.budget -= 1;
     if (value.length === 0 || left.budget <= 0) return { type: 'array', ...length };
-    const items = value.map((item, index) => describeShape(item, nodes, `${pointer}/${index}`, left));
+    const items = value.map((item, index) => describeShape(item, stable, `${pointer}/${index}`, left));
     return { type: 'array', ...length, prefixItems: items };
   }
   if (isRecord(value)) {
@@ -70,13 +91,11 @@ function describeShape(
     left.budget -= keys.length;
     if (left.budget <= 0) return { type: 'object', required: keys };
     const properties = Object.fromEntries(
-      keys.map((key) => [key, describeShape(value[key], nodes, `${pointer}/${escapePointerToken(key)}`, left)]),
+      keys.map((key) => [key, describeShape(value[key], stable, `${pointer}/${escapePointerToken(key)}`, left)]),
     );
     return { type: 'object', required: keys, properties };
   }
-  const isStable = nodes.some(({ path, isVolatile }) => !isVolatile && printPointer(path) === pointer);
-  const isShort = typeof value !== 'string' || (value.length <= longestText && !hasVolatileForm(value));
-  return isStable && isShort ? { const: value } : { type: value === null ? 'null' : typeof value };
+  return stable.has(pointer) ? { const: value } : { type: value === null ? 'null' : typeof value };
 }
 
 function listTextChecks({ texts, kind, request }: AnswerView, isLater: boolean): JsonObject[] {

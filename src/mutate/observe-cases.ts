@@ -1,6 +1,6 @@
 import { printCanonicalJson } from '../base/json.ts';
 import { isServerStep } from '../cases/step.ts';
-import type { TapedExchange } from '../engine/session-tape.ts';
+import { markerVariable } from '../server/environment.ts';
 import { type AnswerView, viewAnswer } from './answer-view.ts';
 import { explainUnjudgeable, judgeAgain, type TapedCase } from './taped-case.ts';
 
@@ -57,7 +57,15 @@ export async function observeCases(first: readonly TapedCase[], second: readonly
     for (const exchange of testCase.exchangeOf.values()) {
       const own = taped.tape.exchanges[exchange];
       if (own?.answer == null) continue;
-      const bytes = measureAnswer(own);
+      const printed = own.answer.kind === 'result' ? (JSON.stringify(own.answer.result) ?? '') : '';
+      if (printed.includes(markerVariable)) {
+        leftOut.push({
+          subject: title,
+          reason: 'an answer has the environment of the server, which differs on each machine',
+        });
+        continue;
+      }
+      const bytes = Buffer.byteLength(printed);
       if (bytes > maxAnswerBytes) {
         const size = `${(bytes / maxAnswerBytes).toFixed(1)} MiB`;
         leftOut.push({ subject: title, reason: `an answer of ${size} is above the limit of 1 MiB` });
@@ -89,7 +97,12 @@ async function explainLeftOut(taped: TapedCase): Promise<string | null> {
 }
 
 function groupByCase(taped: readonly TapedCase[]): Map<string, TapedCase[]> {
-  return Map.groupBy(taped, ({ testCase }) => printCanonicalJson([testCase.title, testCase.steps]));
+  return Map.groupBy(taped, ({ testCase, target, options: { others = [] } }) => {
+    // Each run registers its servers under other names.
+    const names = [target, ...others.map((other) => other.target)].map(({ serverName }) => JSON.stringify(serverName));
+    const steps = printCanonicalJson([testCase.title, testCase.steps]);
+    return names.reduce((text, name, index) => text.replaceAll(name, String(index)), steps);
+  });
 }
 
 /** Finds the exchange of each step. Those of the setup come first, and those of the teardown last. */
@@ -102,8 +115,4 @@ function locateExchanges({ testCase, tape }: TapedCase): ReadonlyMap<number, num
       return exchange < tape.exchanges.length ? [[index, exchange] as const] : [];
     }),
   );
-}
-
-function measureAnswer({ answer }: TapedExchange): number {
-  return answer?.kind === 'result' ? Buffer.byteLength(JSON.stringify(answer.result) ?? '') : 0;
 }

@@ -19,6 +19,13 @@ export interface Suggestion {
   remove: readonly number[];
 }
 
+interface SuggestOptions {
+  /** True if assertions that fail on harmless changes are replaced where others notice as much. */
+  replacesBrittle: boolean;
+  /** Checks if a text has a secret or a value of this machine, which no check may have. */
+  isPrivate: (text: string) => boolean;
+}
+
 /** The most changes of an answer that are judged to choose its checks, and the most checks that are added to one step. */
 const maxJudged = 48;
 const maxAdded = 3;
@@ -32,35 +39,42 @@ interface Judged {
 }
 
 /**
- * Chooses checks for the answers whose changes evals miss: the fewest that notice most and tolerate the harmless changes. With
- * `replacesBrittle`, assertions that fail on harmless changes are replaced where others notice as much. The choice is made on all
- * changes of an answer, not only on those that count for the strength.
+ * Chooses checks for the answers whose changes evals miss: the fewest that notice most and tolerate the harmless changes. They hold in both
+ * runs. The choice is made on all changes of an answer, not only on those that count for the strength.
  */
 export async function suggestChecks(
   { observations }: Pick<ObservedSuite, 'observations'>,
-  { replacesBrittle }: { replacesBrittle: boolean },
+  options: SuggestOptions,
 ): Promise<Suggestion[]> {
   const suggestions: Suggestion[] = [];
   for (const observation of observations) {
-    const suggestion = await suggestForObservation(observation, replacesBrittle);
+    const suggestion = await suggestForObservation(observation, options);
     if (suggestion !== null) suggestions.push(suggestion);
   }
   return suggestions;
 }
 
-async function suggestForObservation(observation: Observation, replacesBrittle: boolean): Promise<Suggestion | null> {
+async function suggestForObservation(
+  observation: Observation,
+  { replacesBrittle, isPrivate }: SuggestOptions,
+): Promise<Suggestion | null> {
   const [use] = observation.uses;
   if (use === undefined) return null;
   const { testCase } = use;
+  const { taped, second } = testCase;
+  // A value of one run alone may be another in each run.
+  if (second?.outcome.result !== 'passed') return null;
+  const runs = [taped, second];
   const [stepIndex] = [...testCase.exchangeOf].find(([, exchange]) => exchange === use.exchange) ?? [];
   if (stepIndex === undefined) return null;
   const isLater = [...testCase.exchangeOf.keys()].some((index) => index < stepIndex);
   const contents = listCandidateChecks(observation.view, {
     isLater,
-    workspace: testCase.taped.options.facts?.workspace,
+    workspace: taped.options.facts?.workspace,
+    isPrivate,
   });
   const checks = readChecks(contents);
-  const usable = await findHolding(testCase, stepIndex, checks);
+  const usable = await findHolding(runs, stepIndex, checks);
   const judged: Judged[] = [];
   for (const candidate of drawChanges(observation)) {
     if (candidate.operator.isHarmful && (await isNoticedElsewhere(testCase, candidate))) continue;
@@ -81,15 +95,34 @@ async function suggestForObservation(observation: Observation, replacesBrittle: 
   };
   const added = choose(new Set());
   const before = harmful.filter((one) => isNoticed(one, new Set())).length;
-  const toContents = (chosen: readonly number[]) => contents.filter((_, index) => chosen.includes(index));
+  const suggest = async (chosen: readonly number[], removed: ReadonlySet<number>): Promise<Suggestion | null> => {
+    if (chosen.length === 0) return null;
+    const steps = chosen.flatMap((index) => checks[index] ?? []);
+    const edit = { stepIndex, steps, removed };
+    for (const taped of runs) if ((await judgeAgain(editTaped(taped, edit))).kind !== 'passed') return null;
+    const add = contents.filter((_, index) => chosen.includes(index));
+    return { testCase, stepIndex, add, remove: [...removed].toSorted((a, b) => a - b) };
+  };
   if (replacesBrittle && brittle.size > 0) {
     const replaced = choose(brittle);
-    if (replaced.noticed >= before && replaced.chosen.length > 0) {
-      return { testCase, stepIndex, add: toContents(replaced.chosen), remove: [...brittle].toSorted((a, b) => a - b) };
-    }
+    const suggestion = replaced.noticed >= before ? await suggest(replaced.chosen, brittle) : null;
+    if (suggestion !== null) return suggestion;
   }
-  if (added.chosen.length === 0) return null;
-  return { testCase, stepIndex, add: toContents(added.chosen), remove: [] };
+  return await suggest(added.chosen, new Set());
+}
+
+/** Adds steps after a step and removes others, as the evals file will have them. */
+function editTaped(
+  taped: TapedCase,
+  { stepIndex, steps, removed }: { stepIndex: number; steps: readonly Step[]; removed: ReadonlySet<number> },
+): TapedCase {
+  const { testCase } = taped;
+  const added = steps.map((step, index) => ({ ...step, id: `added-${index}` }));
+  const edited = testCase.steps.flatMap((step, index) => [
+    ...(removed.has(index) ? [] : [step]),
+    ...(index === stepIndex ? added : []),
+  ]);
+  return { ...taped, testCase: { ...testCase, steps: edited } };
 }
 
 /** Checks if another case that gets the answer fails on a change of it. */
@@ -158,15 +191,14 @@ function withChecks(taped: TapedCase, stepIndex: number, checks: ReadonlyArray<S
   return { ...taped, testCase: { ...testCase, steps: testCase.steps.toSpliced(stepIndex + 1, 0, ...reporting) } };
 }
 
-/** Lists the checks that hold in both runs. */
+/** Lists the checks that hold in each run. */
 async function findHolding(
-  testCase: ObservedCase,
+  runs: readonly TapedCase[],
   stepIndex: number,
   checks: ReadonlyArray<Step | null>,
 ): Promise<number[]> {
   let holding = checks.flatMap((check, index) => (check === null ? [] : [index]));
-  for (const taped of [testCase.taped, testCase.second]) {
-    if (taped === null || taped.outcome.result !== 'passed') continue;
+  for (const taped of runs) {
     const { outcome } = await runAgain(withChecks(taped, stepIndex, checks));
     holding = holding.filter((index) => {
       const step = outcome.steps[stepIndex + 1 + index];

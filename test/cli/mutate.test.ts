@@ -21,6 +21,8 @@ describe('mcp-eval-ci mutate', () => {
     const printed = await runCommand(args, { cwd: workspace.path });
     expect(printed.stdout).toMatch(/^Your evals notice \d+ of \d+ harmful changes/);
     expect(printed.stdout).toContain('`get-sum` could swap capital and small letters of its answer  [Adds]');
+    expect(printed.stdout).toContain('Checks to add (`--write` writes them):\n  sums.evals.yaml:5 Adds\n');
+    expect(await workspace.read('sums.evals.yaml')).toBe(evals);
     expect(printed.exitCode).toBe(0);
     const json = await runProgramInTest([...args, '--format', 'json'], { cwd: workspace.path });
     expect(JSON.parse(json.stdout)).toMatchObject({ version: 1, unknown: 0, cases: [{ title: 'Adds' }] });
@@ -49,11 +51,8 @@ cases:
         cwd: workspace.path,
       });
     const read = (printed: string) => /notice (\d+) of \d+ .* under (\d+) of/.exec(printed)?.slice(1).map(Number) ?? [];
-    const before = await run();
-    expect(before.stdout).toContain('Checks to add (`--write` writes them):\n  notes.evals.yaml:10 Calls the tool\n');
-    expect(await workspace.read('notes.evals.yaml')).toBe(brittle);
-    const fixed = await run('--fix', '--write');
-    expect(fixed.stderr).toMatch(/Added \d checks?, and removed 1 in notes\.evals\.yaml\./);
+    const before = await run('--fix', '--write');
+    expect(before.stderr).toMatch(/Added \d checks?, and removed 1 in notes\.evals\.yaml\./);
     const written = await workspace.read('notes.evals.yaml');
     expect(written).toContain('# Notes.\nsuite: notes\n');
     expect(written).toContain('      - toolCall: get-notes # all of them\n');

@@ -6,7 +6,7 @@ import {
   type ObservedStep,
   type Outcome,
 } from '../exploration.ts';
-import { volatileMark } from '../stability/forms.ts';
+import { maskMachine, volatileMark } from '../stability/forms.ts';
 import { readOutcomeText } from '../stability/texts.ts';
 import { environmentCanary } from '../world/canary.ts';
 import { mapTexts } from '../../workspace/placeholders.ts';
@@ -15,12 +15,6 @@ import { isWriter } from './title.ts';
 
 /** Directories of a world that a run of evals does not have. */
 const otherDirectories = /\{\{(?:outside|home|tmp|worlds)\}\}/g;
-
-/** Parts of texts that depend on the machine: absolute paths, and modes of files, which depend on the umask. */
-const machineForms: readonly RegExp[] = [
-  /(?<![\w.}/])\/(?:bin|etc|home|lib|mnt|nix|opt|private|proc|root|sbin|srv|sys|tmp|usr|Users|var|work)\/[^\s"'`,;:)\]}]*/g,
-  /\b(?:permissions|mode)\b["']?: ?["']?[0-7]{3,6}\b/gi,
-];
 
 /**
  * Returns the session as evals can repeat it; null if it names a directory that only worlds have. A file outside of the workspace becomes
@@ -70,7 +64,7 @@ function nameOutside(text: string): string {
 }
 
 function hideMachine(text: string): string {
-  return [otherDirectories, ...machineForms].reduce((hidden, form) => hidden.replaceAll(form, volatileMark), text);
+  return maskMachine(text.replaceAll(otherDirectories, volatileMark));
 }
 
 /** An answer with the environment of its process is another one in each environment. */

@@ -49,3 +49,14 @@ export function maskForms(text: string): string {
 export function hasVolatileForm(text: string): boolean {
   return maskForms(text) !== text;
 }
+
+/** Parts of texts that depend on the machine: absolute paths, and modes of files, which depend on the umask. */
+const machineForms: readonly RegExp[] = [
+  /(?<![\w.}/])\/(?:bin|etc|home|lib|mnt|nix|opt|private|proc|root|sbin|srv|sys|tmp|usr|Users|var|work)\/[^\s"'`,;:)\]}]*/g,
+  /\b(?:permissions|mode)\b["']?: ?["']?[0-7]{3,6}\b/gi,
+];
+
+/** Replaces every part that depends on the machine. */
+export function maskMachine(text: string): string {
+  return machineForms.reduce((masked, form) => masked.replaceAll(form, volatileMark), text);
+}

@@ -1,0 +1,79 @@
+import type { CallToolResult } from '@modelcontextprotocol/server';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { JsonObject } from '../../src/base/json.ts';
+import { systemClock } from '../../src/base/time.ts';
+import type { Step } from '../../src/cases/step.ts';
+import { observeCases } from '../../src/mutate/observe-cases.ts';
+import { suggestChecks } from '../../src/mutate/suggest-checks.ts';
+import { createCaseRecorder } from '../../src/mutate/taped-case.ts';
+import { callStep, createCase } from '../support/factories/case-factory.ts';
+import { type FixtureMcpServer, startFixtureMcpServer } from '../support/servers/fixture-mcp-server.ts';
+
+let server: FixtureMcpServer;
+let answer: CallToolResult;
+
+beforeAll(async () => {
+  server = await startFixtureMcpServer({ 'get-note': { call: () => answer } });
+});
+
+afterAll(async () => {
+  await server[Symbol.asyncDispose]();
+});
+
+const json = (value: JsonObject): CallToolResult => ({
+  content: [{ type: 'text', text: JSON.stringify(value) }],
+  structuredContent: value,
+});
+
+/** Runs a case with each answer, and suggests checks for it. */
+async function suggest(answers: readonly [CallToolResult, CallToolResult], steps: Step[] = [callStep('get-note')]) {
+  const run = async (given: CallToolResult, serverName: string) => {
+    answer = given;
+    const recorder = createCaseRecorder();
+    // Each run of the command registers the server under another name.
+    const own = steps.map((step) => ('serverName' in step ? { ...step, serverName } : step));
+    const target = { url: server.url, serverName, protocol: 'legacy' as const };
+    await recorder.runCase(createCase(own), target, { clock: systemClock, timeoutMs: 30_000 });
+    return recorder.list();
+  };
+  const observed = await observeCases(await run(answers[0], 'first'), await run(answers[1], 'second'));
+  const isPrivate = (text: string) => text.includes('builder-1');
+  return { observed, suggestions: await suggestChecks(observed, { replacesBrittle: true, isPrivate }) };
+}
+
+const print = (value: unknown) => JSON.stringify(value);
+
+describe('a suggested check', () => {
+  it('has no value of the machine, and none that another run changes', async () => {
+    const note = (at: string) =>
+      json({ name: 'milk', file: '/home/ann/notes/milk.txt', host: 'on builder-1', at, is: { root: '/root/x' } });
+    const { suggestions } = await suggest([note('early'), note('late')]);
+    expect(print(suggestions.map(({ add }) => add))).toContain('milk');
+    expect(print(suggestions.map(({ add }) => add))).not.toMatch(/ann|builder|\/root|early|late/);
+  });
+
+  it('has a path of the workspace of neither run', async () => {
+    const text = (path: string): CallToolResult => ({
+      content: [{ type: 'text', text: `Wrote ${path}\nAll is well` }],
+    });
+    const { suggestions } = await suggest([text('/tmp/one/a.txt'), text('/tmp/two/a.txt')]);
+    expect(print(suggestions.map(({ add }) => add))).toContain('All is well');
+    expect(print(suggestions.map(({ add }) => add))).not.toContain('/tmp');
+  });
+
+  it('is not chosen from one run alone', async () => {
+    const { suggestions } = await suggest([json({ name: 'milk' }), { ...json({ name: 'milk' }), isError: true }]);
+    expect(suggestions).toEqual([]);
+  });
+});
+
+describe('an answer with the environment of the server', () => {
+  it('is not measured', async () => {
+    const environment = json({ HOME: '/home/ann', MCP_EVAL_CI_PROCESS: 'f3' });
+    const { observed } = await suggest([environment, environment]);
+    expect(observed.observations).toEqual([]);
+    expect(observed.leftOut.map(({ reason }) => reason)).toEqual([
+      'an answer has the environment of the server, which differs on each machine',
+    ]);
+  });
+});
