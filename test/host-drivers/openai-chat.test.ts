@@ -82,6 +82,26 @@ it('reads the results of the latest answer', () => {
   expect(openAiChat.readResults(ask({ messages }))).toEqual([{ callId: 'call_1', output: { content: 'Milk.' } }]);
 });
 
+it('reads the images that a host adds in a message of the user after the results, and no other message', () => {
+  const image = (data: string) => ({ type: 'image_url', image_url: { url: `data:image/png;base64,${data}` } });
+  const read = (...after: object[]) => openAiChat.readResults(ask({ messages: [{ role: 'assistant' }, ...after] }));
+  const results = [
+    { role: 'tool', tool_call_id: 'call_1', content: 'One.' },
+    { role: 'tool', tool_call_id: 'call_2', content: 'Two.' },
+  ];
+  const added = { role: 'user', content: [{ type: 'text', text: 'Attached:' }, image('AAAA'), image('BBBB')] };
+  const plain = [
+    { callId: 'call_1', output: { content: 'One.' } },
+    { callId: 'call_2', output: { content: 'Two.' } },
+  ];
+  expect(read(...results, added)).toEqual([
+    plain[0],
+    { callId: 'call_2', output: { content: 'Two.', attached: [image('AAAA'), image('BBBB')] } },
+  ]);
+  expect(read(...results, { role: 'user', content: 'It is late.' })).toEqual(plain);
+  expect(read(added, ...results)).toEqual(plain);
+});
+
 describe('the instructions of a server', () => {
   const instructions = 'Call `list` before `read`.\n\n## Rules\n\nNever delete a note that has a reminder.';
   const find = (text: string) => findInstructions([text], [{ name: 'notes', instructions }]);

@@ -31,10 +31,15 @@ export const openAiChat: Wire = {
   readResults: (request) => {
     const messages = readMessages(request);
     const last = messages.findLastIndex(({ role }) => role === 'assistant');
-    return messages.slice(last + 1).flatMap(({ role, tool_call_id: callId, content }) => {
-      if (role !== 'tool' || typeof callId !== 'string') return [];
-      return [{ callId, output: { content: content ?? [] } }];
-    });
+    const results: Array<{ callId: string; output: { content: unknown; attached?: JsonObject[] } }> = [];
+    for (const { role, tool_call_id: callId, content } of messages.slice(last + 1)) {
+      if (role === 'tool' && typeof callId === 'string') results.push({ callId, output: { content: content ?? [] } });
+      // Hosts add images in a message of the user, because that of a tool has only texts.
+      const media = role === 'user' ? listMedia(content) : [];
+      const latest = results.at(-1);
+      if (latest !== undefined && media.length > 0) (latest.output.attached ??= []).push(...media);
+    }
+    return results;
   },
   readAnswer: ({ contentType, body }) => {
     const completion = /event-stream/.test(contentType) ? joinChunks(readEventStream(body)) : tryParseJson(body);
@@ -59,6 +64,11 @@ export const openAiChat: Wire = {
 
 function readMessages({ body }: ProviderRequest): JsonObject[] {
   return isRecord(body) && Array.isArray(body['messages']) ? body['messages'].filter(isRecord) : [];
+}
+
+/** Lists the parts of a content that are no text: images, audio and files. */
+function listMedia(content: unknown): JsonObject[] {
+  return Array.isArray(content) ? content.filter(isRecord).filter(({ type }) => type !== 'text') : [];
 }
 
 function readMessage({ content, reasoning_content: reasoning, tool_calls: calls }: JsonObject): Content[] {
