@@ -108,7 +108,7 @@ function createFailure(
       ? null
       : create('ul', { class: 'reason' }, ...others.map((text) => create('li', {}, quoteProse(text)))),
     createSource(example),
-    ...listDifferences(example).map(createDifference),
+    ...listDifferences(example).map((difference) => createDifference(difference)),
     createCalls(example),
     ...failures.flatMap(listTraces),
   );

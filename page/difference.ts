@@ -1,18 +1,18 @@
 import type { Difference } from '../src/model/difference.ts';
-import { findPointer, type ShownLine, splitMarked } from '../src/report/differences.ts';
+import { type DifferenceRow, pairLines, type ShownLine, splitMarked } from '../src/report/differences.ts';
 import { create, quote, say } from './dom.ts';
 
-/** A row of a comparison: one line for both sides, or a line of each side that has one. */
-type Row = { both: ShownLine } | { expected: ShownLine | null; actual: ShownLine | null; pointer: string | null };
-
-/** Shows a comparison: expected and actual next to each other, or one below the other where there is little room. */
-export function createDifference({ what, lines }: Difference): HTMLElement {
+/** Shows a comparison: both sides next to each other, or one below the other where there is little room. */
+export function createDifference(
+  { what, lines }: Difference,
+  [first, second]: readonly [string, string] = ['Expected', 'Actual'],
+): HTMLElement {
   const head = create(
     'tr',
     {},
     create('th', { scope: 'col' }, say('Where')),
-    create('th', { scope: 'col' }, '− Expected'),
-    create('th', { scope: 'col' }, '+ Actual'),
+    create('th', { scope: 'col' }, `− ${first}`),
+    create('th', { scope: 'col' }, `+ ${second}`),
   );
   return create(
     'figure',
@@ -21,44 +21,23 @@ export function createDifference({ what, lines }: Difference): HTMLElement {
     create('figcaption', {}, create('span', {}, 'Difference in ', quote(what))),
     create(
       'div',
-      { class: 'scroll', tabindex: '0', role: 'group', 'aria-label': 'Expected and actual, line by line' },
+      {
+        class: 'scroll',
+        tabindex: '0',
+        role: 'group',
+        'aria-label': `${first} and ${second.toLowerCase()}, line by line`,
+      },
       create(
         'table',
         { class: 'sides' },
         create('thead', {}, head),
-        create('tbody', {}, ...pairLines(lines).map(createRow)),
+        create('tbody', {}, ...pairLines(lines).map((row) => createRow(row, [first, second]))),
       ),
     ),
   );
 }
 
-function pairLines(lines: readonly ShownLine[]): Row[] {
-  const rows: Row[] = [];
-  for (let at = 0; at < lines.length;) {
-    const line = lines[at];
-    if (line === undefined) break;
-    const expected = takeSide(lines, at, 'expected');
-    const actual = takeSide(lines, at + expected.length, 'actual');
-    const pointer = findPointer(lines, at);
-    for (let row = 0; row < Math.max(expected.length, actual.length); row += 1) {
-      rows.push({
-        expected: expected[row] ?? null,
-        actual: actual[row] ?? null,
-        pointer: row === 0 ? pointer : null,
-      });
-    }
-    if (expected.length + actual.length === 0) rows.push({ both: line });
-    at += Math.max(1, expected.length + actual.length);
-  }
-  return rows;
-}
-
-function takeSide(lines: readonly ShownLine[], from: number, side: ShownLine['side']): ShownLine[] {
-  const end = lines.findIndex((line, index) => index >= from && line.side !== side);
-  return lines.slice(from, end === -1 ? undefined : end);
-}
-
-function createRow(row: Row): HTMLElement {
+function createRow(row: DifferenceRow, [first, second]: readonly [string, string]): HTMLElement {
   if ('both' in row) {
     const { side, text } = row.both;
     const cell = create('td', { colspan: '2' }, create('code', {}, quote(side === 'folded' ? `… ${text}` : text)));
@@ -69,8 +48,8 @@ function createRow(row: Row): HTMLElement {
     'tr',
     {},
     create('td', { class: 'at' }, pointer === null ? null : quote(pointer)),
-    createSide(expected, 'expected', 'expected only: '),
-    createSide(actual, 'actual', 'actual only: '),
+    createSide(expected, 'expected', `${first.toLowerCase()} only: `),
+    createSide(actual, 'actual', `${second.toLowerCase()} only: `),
   );
 }
 

@@ -3,9 +3,9 @@ import type { CaseReport } from '../src/model/case-report.ts';
 import type { Report } from '../src/model/report.ts';
 
 /** The groups of the list: how cases count for the verdict. */
-export type CaseGroup = 'failed' | 'inconclusive' | 'set-aside' | 'passed';
+export type CaseGroup = 'failed' | 'inconclusive' | 'tolerated' | 'set-aside' | 'passed';
 
-export const caseGroups: readonly CaseGroup[] = ['failed', 'inconclusive', 'set-aside', 'passed'];
+export const caseGroups: readonly CaseGroup[] = ['failed', 'inconclusive', 'tolerated', 'set-aside', 'passed'];
 
 /** The filter of the reader; null and the empty text match everything. */
 export interface CaseFilter {
@@ -40,7 +40,7 @@ export function listCases({ cases, suites }: Pick<Report, 'cases' | 'suites'>): 
 const groups: Record<Disposition, CaseGroup> = {
   passed: 'passed',
   failed: 'failed',
-  tolerated: 'failed',
+  tolerated: 'tolerated',
   excluded: 'set-aside',
   unscored: 'inconclusive',
 };

@@ -1,9 +1,12 @@
 import type { SurfaceChange } from '../src/model/surface-report.ts';
 import type { PageReport } from '../src/report/html/page-data.ts';
+import { compareSurfaceTexts } from '../src/report/differences.ts';
 import { describeSize, describeSurface, listToolBytes, surfaceMarks } from '../src/report/surface-wording.ts';
+import { createDifference } from './difference.ts';
 import { type Child, create, createRows, quote, quoteProse } from './dom.ts';
 
 const maxRows = 6;
+const maxTexts = 3;
 const maxGates = 30;
 const levels = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
 
@@ -41,6 +44,7 @@ export function createSurfaceCard({ surface, trend }: PageReport): HTMLElement |
       ),
     ),
     ...createTable(['Severity', 'Change', 'Why'], changes.map(createChange), 'Changes of the tool surface'),
+    ...createTexts(changes),
     ...createTable(
       ['Tool', 'Size', ...(hasTrend ? [`Last ${shown.length + 1} gates`] : [])],
       sizes,
@@ -74,6 +78,18 @@ function createChange({ severity, id, message, reason }: SurfaceChange): HTMLEle
     create('td', {}, quoteProse(message), ' ', create('code', {}, quote(id))),
     create('td', {}, quoteProse(reason)),
   );
+}
+
+/** Shows the old and the new texts of the changes, the first ones open. */
+function createTexts(changes: readonly SurfaceChange[]): HTMLElement[] {
+  const figures = changes.flatMap((change) => {
+    const difference = compareSurfaceTexts(change);
+    return difference === null ? [] : [createDifference({ ...difference, what: change.id }, ['Before', 'After'])];
+  });
+  const folded = figures.slice(maxTexts);
+  if (folded.length === 0) return figures;
+  const summary = create('summary', {}, folded.length === 1 ? '1 more text' : `${folded.length} more texts`);
+  return [...figures.slice(0, maxTexts), create('details', {}, summary, ...folded)];
 }
 
 /** Draws the size of a tool over successive gates, oldest first; a dot if the tool was missing. */

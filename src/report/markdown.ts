@@ -77,22 +77,16 @@ const renderers: Renderers<Page> = {
   },
   passed: (block, page) => foldAll(block, (items) => [renderCaseTable(items, page)]),
   changes: ({ items, why = 'Why', ...listed }, page) => {
-    const hasSides = items.some(({ sides }) => sides !== undefined);
     const hasPlaces = items.some(({ place }) => place !== null);
-    const rows = items.map(({ mark, severity, id, message, reason, sides, place }): Line[] => [
+    const rows = items.map(({ mark, severity, id, message, reason, place }): Line[] => [
       [asMark(mark), ` ${severity}`],
       [id],
       [message],
-      ...(hasSides ? (sides ?? [[], []]) : []),
       [reason],
       ...(hasPlaces ? [place === null ? [] : [place]] : []),
     ]);
     return [
-      renderTable(
-        ['', 'Change', 'What', ...(hasSides ? ['Before', 'After'] : []), why, ...(hasPlaces ? ['Where'] : [])],
-        rows,
-        page,
-      ),
+      renderTable(['', 'Change', 'What', why, ...(hasPlaces ? ['Where'] : [])], rows, page),
       ...foldBeyond(
         { ...listed, items: items.filter(({ difference }) => difference !== undefined), open: 3 },
         (shown) =>

@@ -27,7 +27,7 @@ describe('the group of a case', () => {
   it.each([
     ['passed', 'passed'],
     ['failed', 'failed'],
-    ['tolerated', 'failed'],
+    ['tolerated', 'tolerated'],
     ['excluded', 'set-aside'],
     ['unscored', 'inconclusive'],
   ] as const)('of disposition %s is %s', (disposition, group) => {

@@ -6,6 +6,7 @@ import {
   type BehaviourReport,
   type BehaviourRequest,
 } from '../../model/behaviour.ts';
+import { compareTexts } from '../differences.ts';
 import {
   asCode,
   asMark,
@@ -109,18 +110,15 @@ function describeChange({
   session,
 }: BehaviourDifference): ChangeItem {
   const where = [tool ?? 'the server', ...(pointer === '' ? [] : [pointer])].join(' ');
-  const [old, now] = [before, after].map((value): Line => (value === '' ? ['nothing'] : [asCode(value)]));
+  const difference = compareTexts(where, before, after);
   return {
     mark: marks[disposition],
     severity: kind,
     id: asName(id),
     message: asProse(`${where}: ${message}`),
     reason: session.length === 0 ? 'Seen as the server starts.' : asCode(session.map(printRequest).join(', then ')),
-    texts: [
-      ['- ', ...(old ?? [])],
-      ['+ ', ...(now ?? [])],
-    ],
-    sides: [old ?? [], now ?? []],
+    texts: [],
+    ...(difference !== null && { difference }),
     place: null,
   };
 }

@@ -59,10 +59,8 @@ export interface ChangeItem {
   reason: Span;
   /** The texts before and after it, if the message does not contain them. */
   texts: readonly Line[];
-  /** What differs between these texts, word by word; absent if only one of them is known. */
+  /** What differs between these texts, word by word; absent if the message contains them. */
   difference?: Difference;
-  /** The values before and after it, for a table that has them next to each other. */
-  sides?: readonly [before: Line, after: Line];
   place: Span | null;
 }
 

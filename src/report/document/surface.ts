@@ -1,6 +1,6 @@
-import { compareValues, toDifference } from '../../base/difference.ts';
 import { formatCount } from '../../base/text.ts';
 import type { SurfaceChange, SurfaceReport, SurfaceSeverity } from '../../model/surface-report.ts';
+import { compareSurfaceTexts } from '../differences.ts';
 import { describeSize, describeSurface } from '../surface-wording.ts';
 import {
   asMark,
@@ -84,19 +84,20 @@ function composeConfiguration(
   ];
 }
 
-function describeChange({ severity, id, message, reason, before, after, location }: SurfaceChange): ChangeItem {
-  const isSaid = [before, after].every((each) => each === null || message.includes(each));
-  const lines = isSaid || before === null || after === null ? [] : compareValues(before, after);
+function describeChange(change: SurfaceChange): ChangeItem {
+  const { severity, id, message, reason, before, after, location } = change;
+  const difference = compareSurfaceTexts(change);
   return {
     mark: severityMarks[severity],
     severity,
     id: asName(id),
     message: asProse(message),
     reason: asProse(reason),
-    texts: isSaid
-      ? []
-      : [...(before === null ? [] : [['- ', asProse(before)]]), ...(after === null ? [] : [['+ ', asProse(after)]])],
-    ...(lines.length > 0 && { difference: toDifference('the text', lines) }),
+    texts:
+      difference === null
+        ? []
+        : [...(before === null ? [] : [['- ', asProse(before)]]), ...(after === null ? [] : [['+ ', asProse(after)]])],
+    ...(difference !== null && { difference }),
     place: location === null ? null : asPlace(location),
   };
 }

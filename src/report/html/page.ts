@@ -1,6 +1,8 @@
 import { createHash } from 'node:crypto';
 import type { Evidence } from '../../model/evidence.ts';
 import type { Report } from '../../model/report.ts';
+import type { Difference } from '../../model/difference.ts';
+import { pairLines, type ShownLine, splitMarked } from '../differences.ts';
 import { asMark, asName, asProse, type Block, type Line, type Renderers, renderBlocks } from '../document/block.ts';
 import { type SectionName, renderDocument } from '../document/document.ts';
 import { frame, readSpan, trim } from '../document/fit.ts';
@@ -124,15 +126,42 @@ const comparisonRenderers: Partial<Renderers<string>> = {
   changes: ({ items, why = 'Why' }) =>
     renderList(
       'reasons',
-      items.map(({ mark, severity, id, message, reason, texts }) =>
-        [
-          renderLine([asMark(mark), ` ${severity} `, message, ' (', id, ')']),
-          ...texts.map(renderLine),
-          renderLine([`${why}: `, reason]),
-        ].join('<br>'),
-      ),
+      items.map(({ mark, severity, id, message, reason, texts, difference }) => {
+        const first = [[asMark(mark), ` ${severity} `, message, ' (', id, ')'], ...texts].map(renderLine).join('<br>');
+        const last = renderLine([`${why}: `, reason]);
+        return difference === undefined ? `${first}<br>${last}` : `${first}${renderDifference(difference)}${last}`;
+      }),
     ),
 };
+
+/** Renders a comparison with the base as the script of the page shows others. */
+function renderDifference({ lines }: Difference): string {
+  const rows = pairLines(lines).map((row) => {
+    if ('both' in row) {
+      const { side, text } = row.both;
+      const code = renderCode(side === 'folded' ? `… ${text}` : text);
+      return `<tr class="${side}"><td class="at"></td><td colspan="2">${code}</td></tr>`;
+    }
+    const pointer = row.pointer === null ? '' : renderText(row.pointer);
+    return `<tr><td class="at">${pointer}</td>${renderSide(row.expected, 'expected')}${renderSide(row.actual, 'actual')}</tr>`;
+  });
+  return `<div class="difference"><div class="scroll" tabindex="0" role="group" aria-label="Base and change, line by line"><table class="sides">
+<thead><tr><th scope="col"><span class="said">Where</span></th><th scope="col">− Base</th><th scope="col">+ Change</th></tr></thead>
+<tbody>${rows.join('\n')}</tbody></table></div></div>`;
+}
+
+function renderSide(line: ShownLine | null, name: 'expected' | 'actual'): string {
+  if (line === null) return '<td class="none"></td>';
+  const parts = splitMarked(line).map(({ text, isMarked }) =>
+    isMarked ? `<mark>${renderText(text)}</mark>` : renderText(text),
+  );
+  const spoken = name === 'expected' ? 'base only: ' : 'change only: ';
+  return `<td class="${name}"><span class="said">${spoken}</span><code><bdi>${parts.join('')}</bdi></code></td>`;
+}
+
+function renderCode(text: string): string {
+  return `<code><bdi>${renderText(text)}</bdi></code>`;
+}
 
 function renderComparison(id: 'behaviour' | 'hosts', blocks: readonly Block[]): string {
   if (blocks.length === 0) return '';

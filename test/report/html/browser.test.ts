@@ -66,22 +66,45 @@ describe.skipIf(missingBrowser !== null)('the page in a browser', () => {
     expect(await without.page.locator('.command').count()).toBe(0);
   });
 
+  it('marks a failure that a passed gate tolerates as no failure, and opens none', async () => {
+    const cases = report.cases.map(
+      (each) => ({ ...each, disposition: each.disposition === 'failed' ? 'tolerated' : each.disposition }) as const,
+    );
+    await using open = await openFilePage(browser, renderHtml({ ...report, cases }));
+    const tolerated = open.page.locator('.case.tolerated');
+    expect(await tolerated.locator('.mark').allTextContents()).toEqual(['!', '!']);
+    expect(await tolerated.first().locator('.title').innerText()).toContain('tolerated');
+    expect(await open.page.locator('.case.failed, .panel:visible').count()).toBe(0);
+  });
+
   it('shows what changed of the tool surface, and the size of each tool over the last gates', async () => {
     const change = { id: 'tool.search.removed', severity: 'breaking' as const, rule: 'tool-removed', location: null };
     const texts = { message: 'The tool <b>search</b> was removed', reason: 'Calls fail.', before: null, after: null };
+    const reworded = {
+      ...change,
+      id: 'tool.list.description',
+      severity: 'review' as const,
+      message: 'The description of the tool list changed',
+      reason: 'A model reads it.',
+      before: 'Lists all notes.',
+      after: 'Lists ten notes.',
+    };
     const tool = { name: 'search', bytes: 150, bytesBefore: 120 };
     const configuration = { name: 'default', bytes: 150, bytesBefore: 120, tools: [tool], findings: [] };
     const surface = {
       against: 'surface.json',
       unread: null,
-      configurations: [{ ...configuration, changes: [{ ...change, ...texts }] }],
+      configurations: [{ ...configuration, changes: [{ ...change, ...texts }, reworded] }],
     };
     const counts = { commit: null, outcome: 'passed' as const, cases: 1, total: 1, passed: 1 };
     const runs = [100, 120].map((bytes) => ({ ...counts, startedAt: '2026-09-20', toolBytes: { search: bytes } }));
     const shown = { ...report, surface, trend: { branch: 'main', runs } };
     await using open = await openFilePage(browser, renderHtml(shown, { evidence: createPageEvidence(report) }));
     const card = open.page.locator('.surface');
-    expect(await card.locator('p').first().innerText()).toBe('1 breaking, compared with surface.json');
+    expect(await card.locator('p').first().innerText()).toBe('1 breaking, 1 review, compared with surface.json');
+    const difference = card.locator('.difference');
+    expect(await difference.locator('td.expected mark, td.actual mark').allTextContents()).toEqual(['all', 'ten']);
+    expect(await difference.locator('th').allTextContents()).toEqual(['Where', '− Before', '+ After']);
     expect(await card.locator('table').first().innerText()).toContain('The tool <b>search</b> was removed');
     expect(await card.locator('table').last().innerText()).toContain('150 bytes (+30)');
     expect(await card.getByRole('img').innerText()).toBe('▁▄█');

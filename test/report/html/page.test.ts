@@ -50,6 +50,11 @@ describe('renderHtml', () => {
     const [body = ''] = page.split('<div id="app">');
     expect(body).toContain('<h2 id="behaviour">Behaviour</h2>');
     expect(body).toContain('TypeError: notes.remove is not a function');
+    // Both sides in one row, with the words that differ.
+    expect(body).toMatch(
+      /<td class="expected">.*&quot;<mark>alpha<\/mark>&quot;.*<td class="actual">.*<mark>ALPHA<\/mark>/,
+    );
+    expect(body).toMatch(/<td class="none"><\/td><td class="actual">.*ready/);
     expect(body).toContain('Seen with: ');
     expect(renderHtml(createRedReport())).not.toContain('id="behaviour"');
   });
@@ -57,11 +62,12 @@ describe('renderHtml', () => {
   it.each(hostileTexts)('escapes the texts of a comparison of behaviour: %j', (text) => {
     const behaviour = createBehaviourReport(text);
     const plain = renderHtml({ ...createRedReport(), behaviour: createBehaviourReport('text') });
-    // A text in backticks is code, and an empty one is nothing.
+    // A text in backticks is code, and an empty one is nothing. The text decides how many rows a comparison has.
+    const variable = new Set(['code', 'bdi', 'br', 'div', 'table', 'thead', 'tbody', 'tr', 'th', 'td', 'span', 'mark']);
     const names = (page: string) =>
       listElements(page, { scripting: false })
         .map((element) => element.split(' ')[0] ?? '')
-        .filter((name) => name !== 'code' && name !== 'bdi');
+        .filter((name) => !variable.has(name));
     expect(names(renderHtml({ ...createRedReport(), behaviour }))).toEqual(names(plain));
   });
 
