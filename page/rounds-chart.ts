@@ -27,7 +27,7 @@ export function createRoundsChart(suite: SuiteReport, currency: string): HTMLEle
     'div',
     { class: 'rounds' },
     create('p', {}, sentence),
-    drawn.length === 0 ? null : createChart(rounds, drawn.slice(0, maxLines)),
+    drawn.length === 0 || rounds.ran < 2 ? null : createChart(rounds, drawn.slice(0, maxLines)),
     drawn.length === 0 ? null : createTable(drawn),
   );
 }

@@ -6,10 +6,14 @@ type Standing = PageMark[1] | 'missing';
 
 const maxMarks = 24;
 
-/** Draws a mark per iteration, or the shares of the results if there are many iterations. Failed ones are also higher. */
-export function createStrip(member: CaseReport, marks: readonly PageMark[]): HTMLElement {
+/**
+ * Draws a mark per iteration, or the shares of the results if there are many iterations. Failed ones are also higher. Null for a single
+ * iteration, whose result is the mark of the case.
+ */
+export function createStrip(member: CaseReport, marks: readonly PageMark[]): HTMLElement | null {
   const counts = countStandings(member);
   const total = counts.reduce((sum, [, count]) => sum + count, 0);
+  if (total === 1) return null;
   if (total > maxMarks) {
     const shares = counts
       .filter(([, count]) => count > 0)

@@ -5,18 +5,18 @@ import { create } from './dom.ts';
 
 const maxBars = 300;
 
-/** Draws how long each iteration took; null if no duration is known. */
+/** Draws how long each iteration took; null if no duration is known, or only one, which stands next to the title. */
 export function createTimeline({ total, planned }: CaseReport, marks: readonly PageMark[]): HTMLElement | null {
   const timed = marks.flatMap(([number, standing, durationMs, isReplayed]) =>
     durationMs === null
       ? []
       : [{ name: String(number ?? '–'), standing, durationMs, answers: nameAnswers(isReplayed) }],
   );
-  if (timed.length === 0) return null;
+  const hasAnswers = timed.some(({ answers }) => answers !== null);
+  if (timed.length === 0 || (timed.length === 1 && !hasAnswers)) return null;
   const shown = timed.slice(0, maxBars);
   const longest = Math.max(...shown.map(({ durationMs }) => durationMs));
   const shortest = Math.min(...shown.map(({ durationMs }) => durationMs));
-  const hasAnswers = timed.some(({ answers }) => answers !== null);
   const bars = shown.map(({ name, standing, durationMs, answers }) => {
     const bar = create('i', {
       class: standing,
@@ -38,7 +38,7 @@ export function createTimeline({ total, planned }: CaseReport, marks: readonly P
     'section',
     { class: 'timeline' },
     create('h4', {}, 'How long each iteration took'),
-    create('div', { class: 'bars', role: 'img', 'aria-label': label }, ...bars),
+    shown.length === 1 ? null : create('div', { class: 'bars', role: 'img', 'aria-label': label }, ...bars),
     create('p', { class: 'fine' }, shown.length < all ? `${label}; ${all} in all` : label),
     create(
       'details',

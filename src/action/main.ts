@@ -17,7 +17,7 @@ import { describeFailure, type JobOutput } from './action-logger.ts';
 import { nameInputs, readActionName, readInputs } from './inputs.ts';
 import { createStateWriter, listOutputs, listUnjudgedOutputs, writeOutput } from './outputs.ts';
 import { gateProcessState, remoteResourcesState } from './post.ts';
-import { renderTerminal } from '../report/terminal.ts';
+import { type LogPart, renderTerminal } from '../report/terminal.ts';
 import { planAnnotations } from '../report/annotations.ts';
 
 /** Runs the gate with the action's inputs, publishes the results, and returns the exit code. */
@@ -27,6 +27,8 @@ export async function runMain({ redactor, logger }: JobOutput, supervision: Supe
   const { texts, issues: refused } = readInputs(action);
   const cwd = process.cwd();
   const summaryPath = environment['GITHUB_STEP_SUMMARY'] ?? null;
+  const print = (report: Report, part: LogPart) => info(redactor.redact(renderTerminal(report, { color: true, part })));
+  const judged: Report[] = [];
   try {
     for (const secret of listKnownSecrets(texts, environment)) redactor.add(secret);
     const options = await readGateOptions(texts, { cwd, refused });
@@ -52,7 +54,10 @@ export async function runMain({ redactor, logger }: JobOutput, supervision: Supe
         // Redacts the ids, too: they are foreign text of the service.
         saveState(remoteResourcesState, resources === null ? '' : JSON.stringify(redactDeep(resources, redactor))),
       onProgress: throttleProgress(systemClock, (progress) => logger.info(describeProgress(progress))),
-      onReport: (report) => info(redactor.redact(renderTerminal(report, { color: true }))),
+      onReport: (report) => {
+        print(report, 'rest');
+        judged.push(report);
+      },
       onAnnotations: (annotations) => process.stdout.write(renderAnnotationCommands(annotations, redactor)),
       onFiles: (report, files) => {
         for (const output of listOutputs(report, files)) writeOutput(output, logger);
@@ -69,6 +74,9 @@ export async function runMain({ redactor, logger }: JobOutput, supervision: Supe
     // A report that is only published has a verdict already.
     if (action !== 'publish') for (const output of listUnjudgedOutputs()) writeOutput(output, logger);
     return error instanceof GateError ? error.exitCode : 3;
+  } finally {
+    // GitHub opens a log at its end.
+    for (const report of judged) print(report, 'verdict');
   }
 }
 

@@ -10,6 +10,7 @@ import { listenForInterrupts } from '../gate/host-process.ts';
 import { readPolicyOption } from '../gate/plan/plan-policy.ts';
 import { readProxySettings } from '../http/proxy.ts';
 import { type Calibration, locateCalibration } from '../model/calibration.ts';
+import { formatPassRate } from '../model/rate.ts';
 import { maximumCalibrationAge, minimumJudgeAgreement } from '../model/rules/model-evidence.ts';
 import { describeSource } from '../model/source.ts';
 import { parseModelName } from '../models/model-name.ts';
@@ -156,7 +157,7 @@ function describeCalibration({ judge, examples, confusion, accuracy, kappa, inte
     `${''.padEnd(14)}${'judge passed'.padStart(14)}${'judge failed'.padStart(14)}`,
     row('label passed', bothPassed, labelPassed),
     row('label failed', judgePassed, bothFailed),
-    `Accuracy ${(accuracy * 100).toFixed(1)}%, kappa ${kappa.toFixed(2)} (95% interval ${bounds})`,
+    `Accuracy ${formatPassRate(accuracy)}, kappa ${kappa.toFixed(2)} (95% interval ${bounds})`,
   ];
 }
 

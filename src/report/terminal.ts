@@ -14,7 +14,7 @@ import {
   repeatLabel,
 } from './document/block.ts';
 import { type Renderers, renderBlocks, type Span } from './document/block.ts';
-import { renderDocument } from './document/document.ts';
+import { renderDocument, type Section } from './document/document.ts';
 import { type Detail, readSpan, screen, trim } from './document/fit.ts';
 import { escapeTerminalText } from './escape/log.ts';
 import { changeLabel, findPointer, signs, signsLabel, splitMarked } from './differences.ts';
@@ -43,9 +43,16 @@ const colors = { passed: 'green', failed: 'red', inconclusive: 'yellow', added: 
  * Renders the result for a person at a terminal: the verdict and its reason, the failing cases in detail, the passing cases in brief, the
  * totals.
  */
-export function renderTerminal(report: Report, options: TerminalOptions): string {
-  return renderTerminalBlocks(trim(renderDocument(report), screen), screen, options);
+export function renderTerminal(report: Report, { part, ...options }: TerminalOptions & { part?: LogPart }): string {
+  const isVerdict = ({ name }: Section) => name === 'verdict' || name === 'totals';
+  const sections = renderDocument(report).filter(
+    (section) => part === undefined || isVerdict(section) === (part === 'verdict'),
+  );
+  return renderTerminalBlocks(trim(sections, screen), screen, options);
 }
+
+/** The verdict with the totals, or everything else. A job's log is opened at its end, so that the verdict is there. */
+export type LogPart = 'verdict' | 'rest';
 
 /** Renders blocks for a terminal. Escapes foreign text for terminals and for the runner's log. */
 export function renderTerminalBlocks(

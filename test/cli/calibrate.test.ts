@@ -50,7 +50,7 @@ describe('mcp-eval-ci calibrate', () => {
     const { baseUrl } = provider;
     const recorded = await calibrate(workspace, { baseUrl, args: ['--recordings', 'record'] });
     expect(recorded).toMatchObject({ exitCode: 0, stderr: '' });
-    expect(recorded.stdout).toContain('Accuracy 100.0%, kappa 1.00 (95% interval 0.61 to 1.00)');
+    expect(recorded.stdout).toContain('Accuracy 100%, kappa 1.00 (95% interval 0.61 to 1.00)');
     expect(recorded.stdout).toContain(`Wrote ${recordPath}.`);
     // An example that fails takes two opinions.
     expect(provider.requests).toHaveLength(8 + 2 * 8);

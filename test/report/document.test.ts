@@ -160,6 +160,14 @@ describe('the document', () => {
     expect(hidden.flat()).toEqual([10, 20, 25, 30].map((count) => `${count} more suites not shown here.`));
   });
 
+  it('names a case that is worse than the base once, in its row; a comment, which has no rows, names it in the sentence', () => {
+    const { baseComparison } = createWholeReport('Adds twice');
+    const report = { ...createReport(), baseComparison };
+    expect(renderTerminal(report, { color: false }).split('Adds twice')).toHaveLength(3);
+    expect(renderTerminal(report, { color: false })).toContain('): 1 of 1 case.');
+    expect(renderComment(report)).toContain('): 1 of 1 case (`Adds twice`).');
+  });
+
   it('has the suites that decided the verdict first', () => {
     const failed = createCaseResults({ passed: 0, failed: 3, failures: [createFailure()] });
     const suites = [

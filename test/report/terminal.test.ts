@@ -3,6 +3,7 @@ import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { renderTerminal } from '../../src/report/terminal.ts';
 import { hostileText, hostileTexts } from '../support/text/hostile-text.ts';
+import { createPageReport } from '../support/factories/page-factory.ts';
 import { createHostileReport, createRedReport, createReport } from '../support/factories/report-factory.ts';
 import { createCaseResults, createFailure, createSuiteResults } from '../support/factories/results-factory.ts';
 import { parseRunnerLine } from '../support/runner/runner-commands.ts';
@@ -12,6 +13,24 @@ describe('renderTerminal', () => {
     const colored = renderTerminal(createRedReport(), { color: true });
     expect(colored).toContain('\u001B[1m\u001B[31m✗ Failed');
     expect(stripVTControlCharacters(colored)).toBe(renderTerminal(createRedReport(), { color: false }));
+  });
+
+  it('shows three reasons with the verdict, and the others below it', () => {
+    const text = renderTerminal(createPageReport(), { color: false, columns: 1000 });
+    const [verdict = '', rest = ''] = text.split('and 2 more reasons, below.\n');
+    expect(verdict.trim().split('\n')).toHaveLength(3);
+    expect(rest.split('More reasons\n')[1]?.split('\n\n')[0]?.split('\n')).toHaveLength(2);
+    expect(renderTerminal(createRedReport(), { color: false })).not.toContain('more reason');
+  });
+
+  it('renders the verdict with the totals apart from the rest, for a log that ends with them', () => {
+    const [verdict = '', rest = ''] = (['verdict', 'rest'] as const).map((part) =>
+      renderTerminal(createRedReport(), { color: false, part }),
+    );
+    expect(verdict).toMatch(/^✗ Failed: [^]*7 passed, 4 failed/);
+    expect(verdict).not.toContain('Iteration 1');
+    expect(rest).toContain('Iteration 1');
+    expect(rest).not.toContain('Failed: ');
   });
 
   it('wraps reasons at the terminal’s width', () => {

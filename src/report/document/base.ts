@@ -3,15 +3,18 @@ import type { BaseCaseComparison, BaseComparison } from '../../model/base-compar
 import { formatMinimumPassRate } from '../../model/rate.ts';
 import type { Report } from '../../model/report.ts';
 import { formatCounts } from './baseline.ts';
-import { asMark, asName, asProse, type Block, heading, joinLines, type Line, table, text } from './block.ts';
+import { asMark, asName, asProse, type Block, briefly, heading, joinLines, type Line, table, text } from './block.ts';
 
 const maxNamed = 5;
 
 /**
  * Describes in one sentence how the change compares with the base that ran in the same job: `Worse than the base (1a2b3c4, the merge base
- * with main): 2 of 20 cases (…).`
+ * with main): 2 of 20 cases.` It names these cases only where no table does.
  */
-export function describeBase({ label, problem, cases, isWorse }: BaseComparison): Line {
+export function describeBase(
+  { label, problem, cases, isWorse }: BaseComparison,
+  { namesCases = false }: { namesCases?: boolean } = {},
+): Line {
   const base = ['the base (', asName(label), ')'];
   if (problem !== null) return ['Not compared with ', ...base, ': ', asProse(problem)];
   if (cases.length === 0) return ['Not compared with ', ...base, ': no case has a result on both sides.'];
@@ -26,6 +29,7 @@ export function describeBase({ label, problem, cases, isWorse }: BaseComparison)
         ]
       : ['Not shown to be worse than ', ...base, ` in any ${of}.`];
   }
+  if (!namesCases) return ['Worse than ', ...base, `: ${worse.length} ${of}.`];
   const named = joinLines(
     worse.slice(0, maxNamed).map(({ title }) => [asName(title)]),
     ', ',
@@ -93,7 +97,8 @@ export function composeBase({ baseComparison }: Pick<Report, 'baseComparison'>):
   const alike = cases.length - different.length;
   return [
     heading('screen', ['Against the base']),
-    text('brief', ...describeBase(baseComparison)),
+    briefly(text('brief', ...describeBase(baseComparison, { namesCases: true }))),
+    text('screen', ...describeBase(baseComparison)),
     ...(pairs === null ? [] : [text('screen', pairs)]),
     table(
       'screen',

@@ -14,11 +14,12 @@ import { composeSuite } from './suite.ts';
 import { composeSurface } from './surface.ts';
 import { composeTotals } from './totals.ts';
 import { composeTrend } from './trend.ts';
-import { composeNotes, composeVerdict } from './verdict.ts';
+import { composeMoreReasons, composeNotes, composeVerdict } from './verdict.ts';
 
 export type SectionName =
   | 'verdict'
   | 'notes'
+  | 'reasons'
   | 'suite'
   | 'models'
   | 'base'
@@ -62,6 +63,7 @@ export function renderDocument(
     { name: 'verdict', blocks: composeVerdict(report, job) },
     { name: 'notes', blocks: composeNotes(report) },
     ...suites.map((suite): Section => ({ name: 'suite', blocks: composeSuite(suite, report, words) })),
+    { name: 'reasons', blocks: composeMoreReasons(report) },
     { name: 'models', blocks: composeModels(report) },
     { name: 'base', blocks: composeBase(report) },
     { name: 'baseline', blocks: composeBaseline(report) },

@@ -2,7 +2,7 @@ import { formatCount } from '../../base/text.ts';
 import type { Report } from '../../model/report.ts';
 import type { VerdictOutcome } from '../../model/verdict.ts';
 import { adviseInconclusive, describePart, describeVerdict, nameReasons } from '../wording.ts';
-import { asName, asProse, type Block, type BlockOf, briefly, type Line, text } from './block.ts';
+import { asName, asProse, type Block, type BlockOf, briefly, heading, type Line, list, text } from './block.ts';
 
 const shortTitles: Record<VerdictOutcome, string> = {
   passed: 'Passed',
@@ -14,12 +14,9 @@ const shortTitles: Record<VerdictOutcome, string> = {
 export function composeVerdict(report: Report, job: string | null): Block[] {
   const { verdict, shard } = report;
   const { outcome } = verdict;
-  const named = nameReasons(report, verdict.reasons);
-  const [why = null, ...others] = named.map(({ suiteName, message }): Line => [
-    ...(suiteName === null ? [] : [asName(suiteName), ': ']),
-    asProse(message),
-  ]);
-  const lines = named.find(({ output }) => output.length > 0)?.output ?? [];
+  const [why = null, ...others] = listReasons(report);
+  const hidden = Math.max(0, others.length - maxOthers);
+  const lines = verdict.reasons.find(({ output = [] }) => output.length > 0)?.output ?? [];
   const title = composeTitle(outcome, describeVerdict(report), shard === null ? shortTitles[outcome] : undefined);
   return [
     { ...title, upTo: 'title' },
@@ -29,13 +26,38 @@ export function composeVerdict(report: Report, job: string | null): Block[] {
       kind: 'list',
       // If the verdict passed, the other reasons repeat the line of each suite.
       from: outcome === 'passed' ? 'screen' : 'brief',
-      items: others.map((line) => [line]),
+      items: others.slice(0, maxOthers).map((line) => [line]),
       by: 'reasons',
       noun: 'reason',
     },
+    ...(hidden === 0
+      ? []
+      : [
+          text('screen', `and ${formatCount(hidden, 'more reason')}, below.`),
+          ...(outcome === 'passed'
+            ? []
+            : [briefly(text('brief', `and ${formatCount(hidden, 'more reason')}; the job summary lists them.`))]),
+        ]),
     ...composeUnread(report),
     ...(outcome === 'inconclusive' ? [text('brief', asProse(adviseInconclusive(verdict)))] : []),
   ];
+}
+
+/** The number of reasons that the verdict shows in addition to the decisive one: more are not read. */
+const maxOthers = 2;
+
+function listReasons(report: Report): Line[] {
+  return nameReasons(report, report.verdict.reasons).map(({ suiteName, message }) => [
+    ...(suiteName === null ? [] : [asName(suiteName), ': ']),
+    asProse(message),
+  ]);
+}
+
+/** Composes the reasons that the verdict only counts. */
+export function composeMoreReasons(report: Report): Block[] {
+  const more = listReasons(report).slice(1 + maxOthers);
+  if (more.length === 0) return [];
+  return [heading('screen', ['More reasons']), list('screen', more, { noun: 'reason' })];
 }
 
 /** Composes what the server wrote last, which often names the cause. A comment has the end of it. */

@@ -89,7 +89,7 @@ function renderBody(report: Report): string {
 <section class="verdict ${outcome}" aria-labelledby="verdict">
 <span class="seal" aria-hidden="true">${marks[outcome]}</span>
 <div>
-${render('verdict', 'totals').join('')}</div>
+${render('verdict').join('')}${renderMoreReasons(select('reasons'))}${render('totals').join('')}</div>
 </section>
 ${render('notes').join('')}${renderComparison('hosts', select('hosts'))}${renderComparison('behaviour', select('behaviour'))}<div id="app">${renderWithoutScript(select('suite'))}</div>
 </main>
@@ -167,6 +167,11 @@ function renderComparison(id: 'behaviour' | 'hosts', blocks: readonly Block[]): 
   if (blocks.length === 0) return '';
   const lines = renderBlocks(blocks, comparisonRenderers, id);
   return `<section aria-labelledby="${id}">\n${lines.join('\n')}\n</section>\n`;
+}
+
+function renderMoreReasons(blocks: readonly Block[]): string {
+  if (blocks.length === 0) return '';
+  return `<details>\n<summary>More reasons</summary>\n${renderBlocks(blocks, renderers, null).join('\n')}\n</details>\n`;
 }
 
 /** Renders what did not pass, and why, for a browser that runs no scripts. */

@@ -66,6 +66,16 @@ describe.skipIf(missingBrowser !== null)('the page in a browser', () => {
     expect(await without.page.locator('.command').count()).toBe(0);
   });
 
+  it('draws no chart of a single run', async () => {
+    const cases = [createCaseResults({ planned: 1, passed: 0, failed: 1, failures: [createFailure({})] })];
+    const single = createReport({ suites: [createSuiteResults({ cases })] });
+    await using open = await openFilePage(browser, renderHtml(single, { evidence: createPageEvidence(single) }));
+    expect(await open.page.locator('.panel:visible .failure').count()).toBe(1);
+    expect(await open.page.locator('.strip, .timeline, .chart').count()).toBe(0);
+    await using several = await openFilePage(browser, html);
+    expect(await several.page.locator('.panel:visible .timeline').count()).toBe(1);
+  });
+
   it('marks a failure that a passed gate tolerates as no failure, and opens none', async () => {
     const cases = report.cases.map(
       (each) => ({ ...each, disposition: each.disposition === 'failed' ? 'tolerated' : each.disposition }) as const,
