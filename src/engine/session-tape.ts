@@ -189,11 +189,9 @@ function recordAbilities(
 export interface TapeChanges {
   /** The answers that replace those of the tape, by the position of the exchange. */
   answers: ReadonlyMap<number, TapedAnswer>;
-  /** The lists of tools that replace those of the tape, by the name of the server. */
-  tools: ReadonlyMap<string, ToolList>;
 }
 
-export const noChanges: TapeChanges = { answers: new Map(), tools: new Map() };
+export const noChanges: TapeChanges = { answers: new Map() };
 
 export interface TapeReplay {
   open: OpenSession;
@@ -250,9 +248,8 @@ export function replaySessions(
     const taped = tape.servers.get(serverName);
     if (taped === undefined) throw new Error(`The tape has no session with ${serverName}.`);
     const { facts, sharedTools, early } = taped;
-    const changed = changes.tools.get(serverName);
-    const lists = changed === undefined ? [...taped.lists] : [changed];
-    const shared = changed ?? sharedTools ?? taped.lists[0];
+    const lists = [...taped.lists];
+    const shared = sharedTools ?? taped.lists[0];
     if (shared !== undefined) {
       shareList(target, facts.offered, shared);
       shareList(target, allAbilities, shared);

@@ -1,6 +1,7 @@
 import { isJsonEqual, isRecord, type JsonObject, tryParseJson } from '../base/json.ts';
 import { escapePointerToken } from '../base/json-pointer.ts';
 import type { TapedAnswer, TapedRequest } from '../engine/session-tape.ts';
+import type { ToolDeclaration, ToolList } from '../mcp/tool-declarations.ts';
 import { mergePair } from '../explore/stability/merge-values.ts';
 import { hasVolatileForm, maskForms, volatileMark } from '../explore/stability/forms.ts';
 
@@ -36,6 +37,8 @@ export interface AnswerDocument {
   replaceOne: ((this: void, root: unknown) => TapedAnswer) | null;
 }
 
+type DeclaredTool = Pick<ToolDeclaration, 'inputSchema' | 'outputSchema'>;
+
 /** An answer of a server, as operators read it. */
 export interface AnswerView {
   kind: AnswerKind;
@@ -43,6 +46,8 @@ export interface AnswerView {
   subject: string;
   request: TapedRequest;
   answer: TapedAnswer;
+  /** What the server declares of the tool; null for other requests, and if the server listed no tools. */
+  tool: DeclaredTool | null;
   /** Null for an error that was returned instead of a result. */
   result: JsonObject | null;
   isError: boolean;
@@ -75,10 +80,15 @@ export function readSubject({ method, params }: TapedRequest): Pick<AnswerView, 
 }
 
 /** Reads an answer. `second` is the answer to the same request in another run; what differs is volatile. */
-export function viewAnswer(request: TapedRequest, answer: TapedAnswer, second: TapedAnswer | null): AnswerView | null {
+export function viewAnswer(
+  request: TapedRequest,
+  answer: TapedAnswer,
+  { second, tools }: { second: TapedAnswer | null; tools: ToolList },
+): AnswerView | null {
   const subject = readSubject(request);
   if (subject === null) return null;
-  const shared = { ...subject, request, answer };
+  const tool = (subject.kind === 'tool' ? tools?.get(subject.subject) : null) ?? null;
+  const shared = { ...subject, request, answer, tool };
   if (answer.kind === 'error') return { ...shared, result: null, isError: true, document: null, texts: [] };
   const result = isRecord(answer.result) ? answer.result : {};
   const other = second?.kind === 'result' && isRecord(second.result) ? second.result : null;

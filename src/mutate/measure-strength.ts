@@ -30,7 +30,7 @@ export interface JudgedChange {
 /** A change with what it changes, so that further checks can be tried on it. */
 export interface PlacedChange extends JudgedChange {
   observation: Observation;
-  /** What changes in each case: answers by exchange, and lists of tools by server. */
+  /** What changes in each case: answers by exchange. */
   answers: ReadonlyArray<{ testCase: ObservedCase } & TapeChanges>;
 }
 
@@ -106,37 +106,21 @@ export function countChanges(
 
 /** Lists the changes that an operator can make of an observation. */
 export function listCandidates(operator: Operator, observation: Observation): Candidate[] {
-  return operator.list(observation.view).map(({ at, what, make, changesSchema = false }) => {
+  return operator.list(observation.view).map(({ at, what, make }) => {
     let made: TapedAnswer | null = null;
     const answer = () => (made ??= make());
-    return { operator, observation, at, what, answers: placeAnswers(observation, answer, changesSchema) };
+    return { operator, observation, at, what, answers: placeAnswers(observation, answer) };
   });
 }
 
 /** Makes the answer only when a case is judged with it, because few candidates are drawn. */
-function placeAnswers(
-  { uses, view }: Observation,
-  make: () => TapedAnswer,
-  changesSchema: boolean,
-): PlacedChange['answers'] {
+function placeAnswers({ uses }: Observation, make: () => TapedAnswer): PlacedChange['answers'] {
   return [...Map.groupBy(uses, ({ testCase }) => testCase)].map(([testCase, own]) => ({
     testCase,
     get answers() {
       return new Map(own.map(({ exchange }) => [exchange, make()]));
     },
-    tools: changesSchema ? dropOutputSchema(testCase, view.subject) : new Map(),
   }));
-}
-
-function dropOutputSchema({ taped }: ObservedCase, tool: string): TapeChanges['tools'] {
-  return new Map(
-    [...taped.tape.servers].flatMap(([name, { sharedTools, lists }]) => {
-      const list = sharedTools ?? lists[0];
-      const declared = list?.get(tool);
-      if (list == null || declared === undefined) return [];
-      return [[name, new Map(list).set(tool, { ...declared, outputSchema: null })] as const];
-    }),
-  );
 }
 
 const loseEffect: Operator = { name: 'lose-effect', faultClass: 'state', isHarmful: true, list: () => [] };
@@ -168,7 +152,7 @@ function listLostEffects(observation: Observation): Candidate[] {
         observation,
         at: JSON.stringify(request.params),
         what,
-        answers: [{ testCase, answers, tools: new Map() }],
+        answers: [{ testCase, answers }],
       },
     ];
   });

@@ -72,11 +72,11 @@ export async function observeCases(first: readonly TapedCase[], second: readonly
         continue;
       }
       const other = others[exchange];
-      const view = viewAnswer(
-        own.request,
-        own.answer,
-        other?.request.method === own.request.method ? other.answer : null,
-      );
+      const server = taped.tape.servers.get(own.serverName);
+      const view = viewAnswer(own.request, own.answer, {
+        second: other?.request.method === own.request.method ? other.answer : null,
+        tools: server?.sharedTools ?? server?.lists[0] ?? null,
+      });
       if (view === null) continue;
       const name = `${own.serverName} ${printCanonicalJson([own.request, own.answer.kind === 'error' ? String(own.answer.error) : own.answer.result])}`;
       const observation = found.get(name) ?? { view, uses: [] };

@@ -18,6 +18,8 @@ const notesResult = () => ({
   structuredContent: { notes: notes.map((name, id) => ({ id, name })), total: notes.length },
 });
 
+const noteResult = () => ({ ...text('ok'), structuredContent: { name: 'milk' } });
+
 beforeAll(async () => {
   server = await startFixtureMcpServer({
     list_notes: { call: notesResult },
@@ -28,6 +30,15 @@ beforeAll(async () => {
       },
     },
     stamp: { call: () => text(`moment ${(count += 1)}`) },
+    open_note: { call: noteResult, outputSchema: { type: 'object', properties: { name: { type: 'string' } } } },
+    closed_note: {
+      call: noteResult,
+      outputSchema: { type: 'object', properties: { name: { type: 'string' } }, additionalProperties: false },
+    },
+    strict: {
+      inputSchema: { type: 'object', properties: { note: { type: 'object', properties: { colour: {} } } } },
+      call: () => ({ ...text('colour is required, and nothing else is'), isError: true }),
+    },
     large: { call: () => text('x'.repeat(2 * 1024 * 1024)) },
   });
 });
@@ -76,6 +87,22 @@ describe('the strength of evals', () => {
     expect(whole.harmless.tolerated).toBeLessThan(whole.harmless.of);
     expect(renderStrength(whole)).toContain('`A case` fails when the server adds a field');
     expect(renderStrength(part)).not.toContain('fails when');
+  });
+
+  it('adds no field that the output schema of the tool forbids', async () => {
+    const cases = ['open_note', 'closed_note'].map((tool) => createCase([callStep(tool)], { title: tool }));
+    const { changes } = await measureStrength(await observe(cases));
+    const added = changes.filter(({ operator }) => operator === 'add-field');
+    expect(added.map(({ subject, outcome }) => [subject, outcome])).toEqual([['open_note', 'unnoticed']]);
+  });
+
+  it('keeps the name of an argument in another error', async () => {
+    const checks = ['colour', 'nothing else'].map((contains) =>
+      createCase([callStep('strict'), assertStep({ type: 'toolError', error: { contains } })], { title: contains }),
+    );
+    const { changes } = await measureStrength(await observe(checks));
+    const reworded = changes.find(({ operator }) => operator === 'reword-error');
+    expect(reworded?.failed.map(({ title }) => title)).toEqual(['nothing else']);
   });
 
   it('applies a change to every case that got the same answer to the same request', async () => {

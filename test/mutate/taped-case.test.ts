@@ -31,7 +31,6 @@ async function tape(steps: Step[], overrides: Partial<TestCase> = {}): Promise<T
 
 const answer = (result: unknown) => ({
   answers: new Map([[0, { kind: 'result' as const, result }]]),
-  tools: new Map<string, null>(),
 });
 
 const isMilk = assertStep({ type: 'toolResultEquals', value: 'milk', path: '/name' });

@@ -1,6 +1,7 @@
 import { isRecord, type JsonObject, listTexts } from '../../base/json.ts';
 import { makeErrorAnswer, type TapedAnswer } from '../../engine/session-tape.ts';
 import { type AnswerText, type AnswerView, replaceAt } from '../answer-view.ts';
+import { listArgumentNames } from '../tool-schema.ts';
 import { changeWord, cutText, swapCase } from './change-text.ts';
 import { type Change, defineHarmful, defineHarmless, type Operator } from './define-operator.ts';
 
@@ -167,12 +168,16 @@ function readMessage(answer: TapedAnswer): string {
 }
 
 /** Keeps what a caller needs of an error: its code, and the arguments that it names. */
-function rewordError({ answer, request, result, kind }: AnswerView): TapedAnswer | null {
+function rewordError({ answer, request, result, kind, tool }: AnswerView): TapedAnswer | null {
   const message = readMessage(answer);
   const code = readCode(answer);
   const args = isRecord(request.params) && isRecord(request.params['arguments']) ? request.params['arguments'] : {};
   // Without a name or a code, nothing of the message would stay.
-  const known = new Set([...Object.keys(args), ...[...listTexts(args)].map(({ text }) => text)].filter(Boolean));
+  const words = new Set(message.match(/[\w-]+/g));
+  const declared = tool === null ? [] : listArgumentNames(tool.inputSchema).filter((each) => words.has(each));
+  const known = new Set(
+    [...declared, ...Object.keys(args), ...[...listTexts(args)].map(({ text }) => text)].filter(Boolean),
+  );
   const kept = [
     ...[...known].filter((word) => message.includes(word)),
     ...(message.match(/\bE[A-Z]{3,}\b|-32\d{3}|\b\d{3}\b/g) ?? []),

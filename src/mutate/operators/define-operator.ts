@@ -23,8 +23,6 @@ export interface Change {
   /** What a user would see, completing "`list_notes` could …"; for a harmless operator, completing "… when the server …". */
   what: string;
   make(this: void): TapedAnswer;
-  /** True if a server that changes so would declare another output schema, too. */
-  changesSchema?: true;
 }
 
 /** A way in which answers of a server can change. */

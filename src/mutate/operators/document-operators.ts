@@ -8,6 +8,7 @@ import {
   readAt,
   replaceAt,
 } from '../answer-view.ts';
+import { forbidsField } from '../tool-schema.ts';
 import { type Change, defineHarmful, defineHarmless, type Operator } from './define-operator.ts';
 import { changeWord, cutText, swapCase } from './change-text.ts';
 
@@ -149,14 +150,16 @@ export const documentOperators: readonly Operator[] = [
     const make = () => replace(replaceAt(document.root, node.path, changed));
     return [{ at: printPointer(node.path), what: 'return structured content that its text contradicts', make }];
   }),
-  defineHarmless('add-field', 'field', ({ document, isError, kind }) =>
+  defineHarmless('add-field', 'field', ({ document, isError, kind, result, tool }) =>
     document === null || isError || kind === 'completion'
       ? []
       : document.nodes.flatMap(({ path, value }): Change[] => {
           if (!isRecord(value)) return [];
+          const schema = document.root === result?.['structuredContent'] ? (tool?.outputSchema ?? null) : null;
+          if (schema !== null && forbidsField(schema, path)) return [];
           const make = () => document.replace(replaceAt(document.root, path, { ...value, added: true }));
           const where = path.length === 0 ? '' : ` to ${name(path)}`;
-          return [{ at: printPointer(path), what: `adds a field${where}`, make, changesSchema: true }];
+          return [{ at: printPointer(path), what: `adds a field${where}`, make }];
         }),
   ),
   defineHarmless('reorder-fields', 'order', ({ document, isError }) => {
