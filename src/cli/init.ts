@@ -24,7 +24,8 @@ export function defineInitCommand(command: Command, setExitCode: (code: number) 
     .addHelpText(
       'after',
       `
-Exits as run does. See ${linkPage('init.md')} for what is written.
+Exits as run does. What it writes is described in
+${linkPage('init.md')}
 
 Examples:
   $ mcp-eval-ci init

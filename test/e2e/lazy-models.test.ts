@@ -11,7 +11,7 @@ const marks = {
   conversations: 'The connections to the providers of models were closed.',
   providers: 'AI_APICallError',
   anthropic: 'anthropic-version',
-  compatible: '/chat/completions',
+  compatible: 'supportsStructuredOutputs',
 };
 
 /** Finds the files of dist that contain a text. */

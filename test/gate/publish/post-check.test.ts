@@ -64,7 +64,8 @@ describe('postCheck', () => {
     const { annotations } = readOutput(api);
     expect(annotations.map(({ path, start_line: line, annotation_level: level }) => [path, line, level])).toEqual([
       ['evals/math.evals.yaml', 7, 'failure'],
-      ['evals/math.evals.yaml', 21, 'failure'],
+      // The line of the server that the failure names.
+      ['src/weather.ts', 3, 'failure'],
     ]);
   });
 
