@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { isTooDeep, tryParseJson } from '../base/json.ts';
+import { appendAll } from '../base/lists.ts';
 import { clipText } from '../base/text.ts';
 import type { Frame } from './frames.ts';
 import type { Side } from './pass-through.ts';
@@ -66,7 +67,7 @@ export function createLineReader(): (frame: Frame) => JournalEntry[] {
     let at = 0;
     for (let end = bytes.indexOf(10); end !== -1; end = bytes.indexOf(10, at)) {
       keep(line, bytes.subarray(at, end));
-      entries.push(...readLine(line, start));
+      appendAll(entries, readLine(line, start));
       line.chunks = [];
       line.bytes = 0;
       at = end + 1;

@@ -1,4 +1,5 @@
 import { isRecord, type JsonObject, tryParseJson } from '../base/json.ts';
+import { appendAll } from '../base/lists.ts';
 import type { JournalEntry, JournalProblem } from './journal.ts';
 
 /** A span with its attributes by name. */
@@ -22,7 +23,7 @@ export function readSpans(text: string): readonly JournalEntry[] | JournalProble
     if (line.trim() === '') continue;
     const document = tryParseJson(line);
     if (!isRecord(document) || !Array.isArray(document['resourceSpans'])) return { line: index + 1, expected };
-    spans.push(...listSpans(document));
+    appendAll(spans, listSpans(document));
   }
   const ordered = spans.toSorted((a, b) => a.timeMs - b.timeMs);
   const entries = ordered.flatMap(toEntries);

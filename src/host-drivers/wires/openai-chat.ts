@@ -1,4 +1,5 @@
 import { isRecord, type JsonObject, tryParseJson } from '../../base/json.ts';
+import { appendAll } from '../../base/lists.ts';
 import type { ModelAnswer } from '../../models/language-model.ts';
 import type { ProviderRequest, ProviderResponse, Wire } from '../driver.ts';
 import { printEventStream, printOpenAiError, readContentTexts, readEventStream } from './openai-parts.ts';
@@ -37,7 +38,7 @@ export const openAiChat: Wire = {
       // Hosts add images in a message of the user, because that of a tool has only texts.
       const media = role === 'user' ? listMedia(content) : [];
       const latest = results.at(-1);
-      if (latest !== undefined && media.length > 0) (latest.output.attached ??= []).push(...media);
+      if (latest !== undefined && media.length > 0) appendAll((latest.output.attached ??= []), media);
     }
     return results;
   },
