@@ -2,6 +2,7 @@ import { isRecord, type JsonObject, listTexts } from '../base/json.ts';
 import { escapePointerToken } from '../base/json-pointer.ts';
 import { hasVolatileForm, maskMachine } from '../explore/stability/forms.ts';
 import { type AnswerView, type DocumentNode, printPointer } from './answer-view.ts';
+import { hasNoOrder } from './operators/document-operators.ts';
 
 const longestText = 200;
 /** A value that is asserted as a whole fits on a few lines. */
@@ -65,7 +66,11 @@ function listDocumentChecks(
   const stable = new Set(document.nodes.filter(isStable).map(({ path }) => printPointer(path)));
   const parts = document.nodes.filter((node) => isWhole(node) || isLeaf(node)).slice(0, maxLeaves);
   return [
-    ...parts.map(({ path, value }) => ({ [equals]: value, ...(path.length > 0 && { path: printPointer(path) }) })),
+    ...parts.map(({ path, value }) => ({
+      [equals]: value,
+      ...(path.length > 0 && { path: printPointer(path) }),
+      ...(Array.isArray(value) && hasNoOrder(value) && { unordered: true }),
+    })),
     ...(schema === null
       ? []
       : [{ [schema]: describeShape(document.root, stable, '', { budget: maxProperties }), ...latest }]),
@@ -84,7 +89,9 @@ function describeShape(
     left.budget -= 1;
     if (value.length === 0 || left.budget <= 0) return { type: 'array', ...length };
     const items = value.map((item, index) => describeShape(item, stable, `${pointer}/${index}`, left));
-    return { type: 'array', ...length, prefixItems: items };
+    return hasNoOrder(value)
+      ? { type: 'array', ...length, allOf: items.map((item) => ({ contains: item })) }
+      : { type: 'array', ...length, prefixItems: items };
   }
   if (isRecord(value)) {
     const keys = Object.keys(value);

@@ -85,11 +85,14 @@ async function suggestForObservation(
   const harmful = judged.filter(({ isHarmful }) => isHarmful);
   const tolerant = usable.filter((index) => !harmless.some(({ noticing }) => noticing.has(index)));
   const brittle = new Set(harmless.flatMap(({ failing }) => [...failing]).filter((index) => index >= 0));
+  const isShape = (index: number) => Object.keys(contents[index] ?? {}).some((name) => name.endsWith('MatchesSchema'));
   const isNoticed = ({ failing }: Judged, without: ReadonlySet<number>) =>
     [...failing].some((index) => !without.has(index));
   const choose = (without: ReadonlySet<number>) => {
     const missed = harmful.filter((one) => !isNoticed(one, without));
-    const chosen = chooseFewest(missed, tolerant, contents);
+    const fewest = chooseFewest(missed, tolerant, contents);
+    // What replaces an assertion that no change needs is a check of the same answer, because answers change in other ways, too.
+    const chosen = fewest.length === 0 && without.size > 0 ? tolerant.filter(isShape).slice(0, 1) : fewest;
     const noticed = harmful.filter((one) => isNoticed(one, without) || chosen.some((index) => one.noticing.has(index)));
     return { chosen, noticed: noticed.length };
   };

@@ -6,14 +6,18 @@ import type { Step } from '../../src/cases/step.ts';
 import { observeCases } from '../../src/mutate/observe-cases.ts';
 import { suggestChecks } from '../../src/mutate/suggest-checks.ts';
 import { createCaseRecorder } from '../../src/mutate/taped-case.ts';
-import { callStep, createCase } from '../support/factories/case-factory.ts';
+import { assertStep, callStep, createCase } from '../support/factories/case-factory.ts';
 import { type FixtureMcpServer, startFixtureMcpServer } from '../support/servers/fixture-mcp-server.ts';
 
 let server: FixtureMcpServer;
 let answer: CallToolResult;
 
 beforeAll(async () => {
-  server = await startFixtureMcpServer({ 'get-note': { call: () => answer } });
+  const outputSchema = { type: 'object' as const, required: ['notes'], properties: { notes: { type: 'array' } } };
+  server = await startFixtureMcpServer({
+    'get-note': { call: () => answer },
+    'list-notes': { call: () => answer, outputSchema },
+  });
 });
 
 afterAll(async () => {
@@ -64,6 +68,23 @@ describe('a suggested check', () => {
   it('is not chosen from one run alone', async () => {
     const { suggestions } = await suggest([json({ name: 'milk' }), { ...json({ name: 'milk' }), isError: true }]);
     expect(suggestions).toEqual([]);
+  });
+});
+
+describe('a check of the whole answer', () => {
+  it.each([
+    ['get-note', 'whose lists have no order', { names: ['milk', 'apple', 'bread'] }],
+    [
+      'get-note',
+      'whose items have no order',
+      { notes: ['milk', 'apple', 'bread'].map((of) => ({ of, isDone: false })) },
+    ],
+    ['list-notes', 'of which the output schema says most', { notes: [] }],
+  ])('of %s %s is replaced by one that tolerates more', async (tool, _, value) => {
+    const whole = assertStep({ type: 'toolResultEquals', value });
+    const { suggestions } = await suggest([json(value), json(value)], [callStep(tool), whole]);
+    expect(suggestions.map(({ remove }) => remove)).toEqual([[1]]);
+    expect(print(suggestions.map(({ add }) => add))).toMatch(/unordered|contains|maxItems/);
   });
 });
 

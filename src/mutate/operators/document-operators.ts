@@ -203,6 +203,9 @@ function moveDate(value: string): string | null {
 const orderNames =
   /(?:^|_|[a-z])(?:name|title|label|id|key|path|uri|url|date|time|at|created|updated|modified|score|rank|index|position|order|priority|price|size|count|number)$/i;
 
+/** Checks if nothing in a list, which is the same in each run, shows an order. */
+export const hasNoOrder = (list: readonly unknown[]) => list.length > 2 && findOrder(list) === null;
+
 /** Names the member that a list is sorted by, or `''` for its items themselves; null if it has no order. */
 function findOrder(list: readonly unknown[]): string | null {
   if (list.every((item) => typeof item === 'number' || typeof item === 'string')) return isSorted(list) ? '' : null;
