@@ -33,6 +33,11 @@ export function locateSuggestions(suggestions: readonly Suggestion[], cases: rea
   });
 }
 
+/** Names the lines of a suggestion, for JSON. */
+export function toPrinted({ title, location: { file, line }, add, remove }: Located) {
+  return { file, line, title, add, removedLines: remove.map((removed) => removed.line) };
+}
+
 /** Prints suggestions in the form of the file, ready to paste. */
 export function printSuggestions(located: readonly Located[]): string[] {
   return located.flatMap(({ title, location, add, remove }) => [

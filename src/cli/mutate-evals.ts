@@ -15,7 +15,7 @@ import { printStrengthJson } from '../mutate/strength-json.ts';
 import { suggestChecks } from '../mutate/suggest-checks.ts';
 import { createCaseRecorder, type TapedCase } from '../mutate/taped-case.ts';
 import { isInheritedVariable } from '../server/environment.ts';
-import { locateSuggestions, printSuggestions, writeSuggestions } from './apply-suggestions.ts';
+import { locateSuggestions, printSuggestions, toPrinted, writeSuggestions } from './apply-suggestions.ts';
 import { createTerminalLogger, redactText } from './command-logger.ts';
 import type { GateProcess, RunFlags } from './run-flags.ts';
 
@@ -78,7 +78,7 @@ export async function runMutate(
     isPrivate: (text) => hasMachineValue(text) || redactor.redact(text) !== text,
   });
   const located = locateSuggestions(suggestions, first.cases);
-  const text = format === 'json' ? printStrengthJson(strength) : renderStrength(strength);
+  const text = format === 'json' ? printStrengthJson(strength, located.map(toPrinted)) : renderStrength(strength);
   stdout.write(redactText(text, redactor));
   if (writes) {
     const { added, removed, files } = await writeSuggestions(located, {

@@ -1,4 +1,4 @@
-import { type Command, Option } from 'commander';
+import { type Command, InvalidArgumentError, Option } from 'commander';
 import { listFlags } from '../gate/options/list.ts';
 import { addRunFlags, type GateProcess, readRunFlags } from './run-flags.ts';
 
@@ -39,6 +39,6 @@ Examples:
 }
 
 function readSeed(text: string): number {
-  const seed = Number(text);
-  return Number.isSafeInteger(seed) ? seed : 1;
+  if (!/^\d{1,15}$/.test(text)) throw new InvalidArgumentError('Write a whole number, such as 1.');
+  return Number(text);
 }

@@ -1,7 +1,20 @@
+import type { JsonObject } from '../base/json.ts';
 import type { PlacedChange, Strength } from './measure-strength.ts';
 
-/** Prints a strength as JSON, with the counts by tool and class. */
-export function printStrengthJson({ harmful, harmless, unknown, cases, leftOut, changes }: Strength): string {
+/** Checks to add after a step of a file, and the lines of the assertions that they replace. */
+interface PrintedSuggestion {
+  file: string;
+  line: number;
+  title: string;
+  add: readonly JsonObject[];
+  removedLines: readonly number[];
+}
+
+/** Prints a strength as JSON, with the counts by tool and class, and the checks that raise it. */
+export function printStrengthJson(
+  { harmful, harmless, unknown, cases, leftOut, changes }: Strength,
+  suggestions: readonly PrintedSuggestion[],
+): string {
   const value = {
     version: 1,
     harmful,
@@ -11,6 +24,7 @@ export function printStrengthJson({ harmful, harmless, unknown, cases, leftOut, 
     tools: countBy(changes, ({ kind, subject }) => `${kind} ${subject}`),
     classes: countBy(changes, ({ faultClass }) => faultClass),
     leftOut,
+    suggestions,
     changes: changes.map(({ observation: _observation, answers: _answers, ...change }) => change),
   };
   return `${JSON.stringify(value, null, 2)}\n`;

@@ -25,7 +25,20 @@ describe('mcp-eval-ci mutate', () => {
     expect(await workspace.read('sums.evals.yaml')).toBe(evals);
     expect(printed.exitCode).toBe(0);
     const json = await runProgramInTest([...args, '--format', 'json'], { cwd: workspace.path });
-    expect(JSON.parse(json.stdout)).toMatchObject({ version: 1, unknown: 0, cases: [{ title: 'Adds' }] });
+    expect(JSON.parse(json.stdout)).toMatchObject({
+      version: 1,
+      unknown: 0,
+      cases: [{ title: 'Adds' }],
+      suggestions: [
+        {
+          file: 'sums.evals.yaml',
+          line: 5,
+          title: 'Adds',
+          add: [{ toolResultContains: 'The sum is 5.' }],
+          removedLines: [],
+        },
+      ],
+    });
     expect(await readdir(workspace.path)).toEqual(['sums.evals.yaml']);
   });
 
@@ -64,6 +77,20 @@ cases:
     ];
     expect(noticed).toBeGreaterThan(noticedBefore);
     expect(tolerant).toBeGreaterThan(tolerantBefore);
+  });
+
+  it('refuses a seed that is no number, and a hosted service', async () => {
+    await using workspace = await createWorkspace({ 'sums.evals.yaml': evals });
+    const run = async (...flags: string[]) =>
+      await runProgramInTest(['mutate', '--server-url', 'http://127.0.0.1:9/mcp', 'sums.evals.yaml', ...flags], {
+        cwd: workspace.path,
+      });
+    const seed = await run('--seed', 'five');
+    expect(seed).toMatchObject({ exitCode: 2, stdout: '' });
+    expect(seed.stderr).toContain("argument 'five' is invalid. Write a whole number, such as 1.");
+    const hosted = await run('--service', 'https://evals.example.com');
+    expect(hosted).toMatchObject({ exitCode: 2, stdout: '' });
+    expect(hosted.stderr).toContain('--service');
   });
 
   it('says in one line why nothing can be measured', async () => {
