@@ -9,6 +9,7 @@ import { measureExploredServers } from './explored-servers/main.ts';
 import { runGates } from './gates/main.ts';
 import { runHosts } from './hosts/main.ts';
 import { measurePage } from './page.ts';
+import { measureMutate } from './mutate.ts';
 import { measureReplay } from './replay.ts';
 import { measureScale } from './scale.ts';
 import { measureServeMemory } from './serve-memory.ts';
@@ -25,6 +26,7 @@ const benchmarks = {
   growth: measureGrowth,
   stdio: measureStdio,
   capture: measureCapture,
+  mutate: measureMutate,
   replay: measureReplay,
   scale: measureScale,
   'serve-memory': measureServeMemory,
