@@ -52,14 +52,16 @@ export function createNamespaceListeners(
   const ask = async (): Promise<Server> => {
     const asked = (child ??= start());
     let text = '';
-    asked.stderr?.on('data', (chunk: Buffer) => {
+    const addText = (chunk: Buffer) => {
       text += String(chunk);
-    });
+    };
+    asked.stderr?.on('data', addText);
     return await new Promise<Server>((resolve, reject) => {
       const fail = (why: string) => reject(new SandboxError(`No proxy can listen in the sandbox: ${why}.`));
       const timer = setTimeout(() => fail('the process that opens sockets there did not answer'), timeLimitMs);
       const settle = () => {
         clearTimeout(timer);
+        asked.stderr?.off('data', addText);
         asked.removeAllListeners('message').removeAllListeners('exit').removeAllListeners('error');
       };
       asked.once('message', (message: { error?: string }, handle: unknown) => {
