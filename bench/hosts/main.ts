@@ -1,4 +1,5 @@
 // `npm run bench -- hosts --host codex`: installs a real host, measures what it shows a model, and compares that with its profile.
+// `npm run bench -- hosts --suites`: runs the suites of three servers in profiles and in programs of hosts.
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -11,9 +12,18 @@ import { findProgram, type MeasuredHost, measuredHosts } from './hosts.ts';
 import { installPackage } from './install.ts';
 import { measureHost, type Measurement } from './measure.ts';
 import { isolation } from './run-host.ts';
+import { writeMatrix } from './suites/matrix.ts';
+import { printRatios } from './suites/ratios.ts';
+import { preparePrograms, runSuites } from './suites/run-suites.ts';
 
 const options = {
   host: { type: 'string' },
+  /** Runs the suites of three servers in profiles and in programs of hosts instead. */
+  suites: { type: 'boolean' },
+  /** Writes what hosts make of these servers into docs/hosts.md instead. */
+  matrix: { type: 'boolean' },
+  /** Measures the replay of this many iterations after the suites; 0 skips that. */
+  iterations: { type: 'string', default: '100' },
   /** Default: the version of the profile. */
   version: { type: 'string' },
   /** A directory with `node_modules` instead of an installation. */
@@ -31,6 +41,11 @@ const options = {
 export async function runHosts(args: readonly string[]): Promise<number> {
   const { values } = parseArgs({ args: [...args], options });
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, leave);
+  if (values.matrix === true) {
+    await writeMatrix();
+    return 0;
+  }
+  if (values.suites === true) return await runAllSuites(Number(values.iterations));
   const host = measuredHosts.find(({ starter }) => starter.id === values.host);
   const profile = hostProfiles.find(({ id }) => id === values.host);
   if (host === undefined || profile === undefined) {
@@ -64,6 +79,19 @@ export async function runHosts(args: readonly string[]): Promise<number> {
   } finally {
     if (values.keep === true) console.log(`Kept ${scratch}.`);
     else await rm(scratch, { recursive: true, force: true });
+  }
+}
+
+/** Gives the exit code: 1 if a verdict is not as written. */
+async function runAllSuites(iterations: number): Promise<number> {
+  const scratch = await mkdtemp(join(tmpdir(), 'suites-'));
+  try {
+    const path = await preparePrograms(scratch);
+    const different = await runSuites(path);
+    if (iterations > 0) await printRatios(path, iterations);
+    return different === 0 ? 0 : 1;
+  } finally {
+    await rm(scratch, { recursive: true, force: true });
   }
 }
 
