@@ -12,6 +12,7 @@ import {
   createRedReport,
   createReport,
 } from '../support/factories/report-factory.ts';
+import { createPageReport } from '../support/factories/page-factory.ts';
 import { createCaseResults, createFailure, createSuiteResults } from '../support/factories/results-factory.ts';
 import { countDraws } from '../support/property-runs.ts';
 
@@ -78,11 +79,22 @@ describe('renderComment', () => {
     expect(page.indexOf('`Divides`')).toBeGreaterThan(page.indexOf('<details>'));
   });
 
-  it('shows five failing cases and folds the others away', () => {
+  it('shows three failing cases and folds the others away', () => {
     const page = renderComment(createFailingReport(12, 'short'));
-    expect(page).toContain('<summary>7 more cases did not pass</summary>');
-    expect(countShownFailures(page.split('<details>')[0] ?? '')).toBe(5);
+    expect(page).toContain('<summary>9 more cases did not pass</summary>');
+    expect(countShownFailures(page.split('<details>')[0] ?? '')).toBe(3);
     expect(countShownFailures(page)).toBe(12);
+  });
+
+  it('has the verdict, what changed and the worst cases before the other reasons, and at most one table', () => {
+    const page = renderComment(createPageReport(), { since: 'Since commit 1a2b3c4: 2 fixed, 1 new.' });
+    const places = ['**Why:**', 'Since commit', '`Weather server`:', '- ❌ `Converts', 'Of the tag'].map((text) =>
+      page.indexOf(text),
+    );
+    expect(places).toEqual(places.toSorted((a, b) => a - b));
+    expect(places).not.toContain(-1);
+    expect(page.match(/^\|(?:-+\|)+$/gm) ?? []).toEqual([]);
+    expect(renderComment(createPageReport())).not.toContain('Since');
   });
 
   it('puts suites that failed before those that passed', () => {

@@ -13,8 +13,10 @@ import { isConfirmedNewer, type OwnRun } from './confirm-newer.ts';
 export interface CommentDraft extends OwnRun {
   pullNumber: number;
   mode: CommentMode;
-  /** Renders the text below the marker, in at most `maxBytes` bytes. */
-  render: (maxBytes: number) => string;
+  /** The lines below the marker that GitHub does not show. */
+  hidden: readonly string[];
+  /** Renders the text below these lines, in at most `maxBytes` bytes. `replaced` is the text of the comment that it replaces; null if none. */
+  render: (maxBytes: number, replaced: string | null) => string;
 }
 
 /** The outcome: `outdated` if a newer run has commented already, `unwanted` if the mode calls for no comment. */
@@ -103,10 +105,12 @@ async function write(client: GitHubClient, draft: CommentDraft, around: Surround
   const { repository, pullNumber: number } = draft;
   const [kept, ...doubles] = around.own;
   if (kept === undefined) {
-    const created = await retryShorter(draft, (body) => createComment(client, repository, { number, body }));
+    const created = await retryShorter(draft, null, (body) => createComment(client, repository, { number, body }));
     return (await yieldToOlder(client, draft, { ...around, created })) ?? createdAt(created);
   }
-  const { url } = await retryShorter(draft, (body) => updateComment(client, repository, { id: kept.id, body }));
+  const { url } = await retryShorter(draft, kept.body, (body) =>
+    updateComment(client, repository, { id: kept.id, body }),
+  );
   for (const { id } of doubles) await remove(client, repository, id, around.logger);
   return { kind: 'updated', url };
 }
@@ -124,7 +128,9 @@ async function yieldToOlder(
   const [oldest] = await listOwn();
   if (oldest === undefined || oldest.id >= created.id) return null;
   const isOutdated = oldest.isNewer;
-  if (!isOutdated) await retryShorter(draft, (body) => updateComment(client, repository, { id: oldest.id, body }));
+  if (!isOutdated) {
+    await retryShorter(draft, oldest.body, (body) => updateComment(client, repository, { id: oldest.id, body }));
+  }
   await remove(client, repository, created.id, logger);
   return { kind: isOutdated ? 'outdated' : 'updated', url: oldest.url };
 }
@@ -139,12 +145,15 @@ async function remove(client: GitHubClient, repository: Repository, id: number, 
 }
 
 async function retryShorter(
-  { repository, pullNumber, marker, render }: CommentDraft,
+  { repository, pullNumber, marker, hidden, render }: CommentDraft,
+  replaced: string | null,
   send: (body: string) => Promise<IssueComment>,
 ): Promise<IssueComment> {
   const build = (limit: number) => {
-    const head = `${renderMarker(marker, nameComments(repository, pullNumber))}\n`;
-    return head + render(limit - Buffer.byteLength(head));
+    const head = [renderMarker(marker, nameComments(repository, pullNumber)), ...hidden]
+      .map((line) => `${line}\n`)
+      .join('');
+    return head + render(limit - Buffer.byteLength(head), replaced);
   };
   try {
     return await send(build(maxBytes));

@@ -18,6 +18,7 @@ import {
   type PlannedGitHub,
 } from '../plan/plan-github.ts';
 import type { CommentMode } from '../options/report-to.ts';
+import { describeSince, parseRecord, renderRecord } from './case-record.ts';
 import { postComment } from './post-comment.ts';
 import { postCheck } from './post-check.ts';
 import { postIssue } from './post-issue.ts';
@@ -97,9 +98,14 @@ export async function commentOnPullRequest(
   { logger, redactor }: { logger: Logger; redactor: Redactor },
 ): Promise<void> {
   const { outcome } = report.verdict;
-  const render = renderFor(report, page, redactor);
+  const render = (maxBytes: number, replaced: string | null) => {
+    const before = replaced === null ? null : parseRecord(replaced);
+    return renderFor(report, page, redactor, before === null ? null : describeSince(before, report))(maxBytes);
+  };
+  const record = renderRecord(report);
+  const hidden = record === null ? [] : [record];
   const commit = report.revision?.commit ?? null;
-  const draft = { repository, pullNumber, commit, workflow, mode, marker: { key, run, outcome }, render };
+  const draft = { repository, pullNumber, commit, workflow, mode, marker: { key, run, outcome }, hidden, render };
   const { kind, url } = await postComment(client, draft, logger);
   const target = `pull request ${pullNumber}`;
   const said = {
@@ -149,10 +155,15 @@ async function keepIssues(
 }
 
 /** Renders the visible part of a comment or an issue. */
-function renderFor(report: Report, page: PageLinks, redactor: Redactor): (maxBytes: number) => string {
+function renderFor(
+  report: Report,
+  page: PageLinks,
+  redactor: Redactor,
+  since: string | null = null,
+): (maxBytes: number) => string {
   const linkLine = (location: LineLocation) => composeLineUrl(page, report.revision?.commit ?? null, location);
   const { job, run } = page;
-  return (maxBytes) => redactor.redact(renderComment(report, { maxBytes, job, run, linkLine }));
+  return (maxBytes) => redactor.redact(renderComment(report, { maxBytes, job, run, since, linkLine }));
 }
 
 /** Explains why there is no comment, and what to do about it. */

@@ -41,6 +41,8 @@ import {
 
 /** Folds further failing cases, so that a phone shows the worst ones and the end of the page. */
 const maxOpenCases = 5;
+/** As many as the first screen of a phone has below the verdict. */
+const maxBriefCases = 3;
 
 /** What a case has that its own part of the report does not say. */
 interface CaseWords {
@@ -98,7 +100,12 @@ function composeCases(cases: readonly CaseItem[], outcome: VerdictOutcome): Bloc
   return [
     // What failed does not come first where it stops nothing.
     ...(outcome === 'passed' ? [passedCases] : []),
-    briefly({ kind: 'list', ...notPassed, items: (others ?? []).map(describeBriefly) }),
+    briefly({
+      kind: 'list',
+      ...notPassed,
+      open: Math.min(notPassed.open, maxBriefCases),
+      items: (others ?? []).map(describeBriefly),
+    }),
     { kind: 'cases', ...notPassed, from: 'screen', items: others ?? [] },
     ...(outcome === 'passed' ? [] : [passedCases]),
   ];
@@ -137,7 +144,7 @@ function describeBriefly({ mark, title, flags, counts, place, failures, repeat }
   ];
 }
 
-const maxBriefLines = 6;
+const maxBriefLines = 4;
 
 /** Shows the first lines that differ. */
 function describeDifference(failure: IterationFailure | undefined): Line[] {

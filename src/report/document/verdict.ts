@@ -24,20 +24,12 @@ export function composeVerdict(report: Report, job: string | null): Block[] {
     ...composeOutput(lines),
     {
       kind: 'list',
-      // If the verdict passed, the other reasons repeat the line of each suite.
-      from: outcome === 'passed' ? 'screen' : 'brief',
+      from: 'screen',
       items: others.slice(0, maxOthers).map((line) => [line]),
       by: 'reasons',
       noun: 'reason',
     },
-    ...(hidden === 0
-      ? []
-      : [
-          text('screen', `and ${formatCount(hidden, 'more reason')}, below.`),
-          ...(outcome === 'passed'
-            ? []
-            : [briefly(text('brief', `and ${formatCount(hidden, 'more reason')}; the job summary lists them.`))]),
-        ]),
+    ...(hidden === 0 ? [] : [text('screen', `and ${formatCount(hidden, 'more reason')}, below.`)]),
     ...composeUnread(report),
     ...(outcome === 'inconclusive' ? [text('brief', asProse(adviseInconclusive(verdict)))] : []),
   ];
@@ -53,11 +45,18 @@ function listReasons(report: Report): Line[] {
   ]);
 }
 
-/** Composes the reasons that the verdict only counts. */
+/** Composes the reasons that the verdict only counts. A comment has the worst cases before all but the decisive one. */
 export function composeMoreReasons(report: Report): Block[] {
-  const more = listReasons(report).slice(1 + maxOthers);
-  if (more.length === 0) return [];
-  return [heading('screen', ['More reasons']), list('screen', more, { noun: 'reason' })];
+  const [, ...others] = listReasons(report);
+  const more = others.slice(maxOthers);
+  // If the verdict passed, the other reasons repeat the line of each suite.
+  const isBrief = report.verdict.outcome !== 'passed' && others.length > 0;
+  return [
+    ...(isBrief
+      ? [briefly({ kind: 'list', from: 'brief', items: others.map((line) => [line]), by: 'reasons', noun: 'reason' })]
+      : []),
+    ...(more.length === 0 ? [] : [heading('screen', ['More reasons']), list('screen', more, { noun: 'reason' })]),
+  ];
 }
 
 /** Composes what the server wrote last, which often names the cause. A comment has the end of it. */

@@ -33,6 +33,7 @@ function createDraft({ run = 1, attempt = 1, outcome = 'failed', mode = 'always'
     workflow: '.github/workflows/evals.yml',
     mode,
     marker: { key: rest.key ?? key, run: { id: String(4000 + run), number: run, attempt }, outcome },
+    hidden: [],
     render: () => rest.text ?? `run ${run}.${attempt} ${outcome}`,
   };
 }
@@ -66,6 +67,22 @@ describe('postComment', () => {
       run: { id: '4002', number: 2, attempt: 1 },
       outcome: 'passed',
     });
+  });
+
+  it('hands the text of the comment that it replaces to the new one, whose hidden lines follow the marker', async () => {
+    await using api = await startGitHubApi();
+    await post(api);
+    const replaced: Array<string | null> = [];
+    const draft = { ...createDraft({ run: 2 }), hidden: ['<!-- record -->'] };
+    const render = (_maxBytes: number, text: string | null) => {
+      replaced.push(text);
+      return 'next';
+    };
+    api.runs.set(draft.marker.run.id, { number: 2, attempt: 1 });
+    await using client = open(api);
+    await postComment(client, { ...draft, render }, silentLogger);
+    expect(replaced).toEqual([expect.stringContaining('\nrun 1.1 failed')]);
+    expect(api.comments.map(({ body }) => body.split('\n').slice(1))).toEqual([['<!-- record -->', 'next']]);
   });
 
   it('has a hundred re-runs end in one comment, which shows the last', async () => {

@@ -72,7 +72,8 @@ describe('a gate with comment', () => {
     expect(lines[0]).toMatch(
       /^<!-- mcp-eval-ci key=[0-9a-f]{16} run=41 number=12 attempt=2 verdict=failed digest=[0-9a-f]{32} -->$/,
     );
-    expect(lines[1]).toBe('### ❌ Eval gate failed: `evals / test`');
+    expect(lines[1]).toMatch(/^<!-- mcp-eval-ci commit=1111111 failed=[0-9a-f,]{21} unscored= -->$/);
+    expect(lines[2]).toBe('### ❌ Eval gate failed: `evals / test`');
     const blob = `https://github.com/your-org/your-server/blob/${'1'.repeat(40)}`;
     expect(readComment(api)).toContain(`[\`evals/math.evals.yaml:7\`](<${blob}/evals/math.evals.yaml#L7>)`);
     expect(lines.at(-2)).toBe(
@@ -88,6 +89,7 @@ describe('a gate with comment', () => {
     expect(said).toEqual([
       'Updated the comment on pull request 7: https://github.com/your-org/your-server/pull/7#issuecomment-1001',
     ]);
+    expect(readComment(api)).toContain('Since the last run: 2 cases still fail.');
     expect((await publish(api.url)).said).toEqual([
       'A newer run has posted its verdict on pull request 7; that comment stays.',
     ]);

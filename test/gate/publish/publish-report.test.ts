@@ -262,7 +262,7 @@ describe('a report that does not fit its run or pull request', () => {
       const foreign = { ...createHostileReport(text), revision: report.revision, notes: [text, '', text] };
       expect(await publish(api, { text: renderReportJson(foreign) })).toMatchObject({ outcome: 0 });
       const [comment] = api.comments;
-      const page = comment?.body.split('\n').slice(1).join('\n') ?? '';
+      const page = comment?.body.split('\n').slice(2).join('\n') ?? '';
       const own = 'https://github.com/your-org/your-server/';
       expect(listActiveNodes(page).filter((node) => node.type !== 'link' || !node.url.startsWith(own))).toEqual([]);
       expect(page).not.toContain('canary');
