@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { cutTrace, isFrame, listFrames } from '../../src/base/stack-traces.ts';
 
-/** What programs printed that failed: Node.js 20, Python 3, Go 1, Rust 1 and Java 17. The trace of .NET follows its documentation. */
+/** What programs printed that failed: Node.js 20, Python 3, Go 1, Rust 1 and Java 17. The trace of .NET is written by hand, after the form that .NET prints. */
 const traces = {
   node: `TypeError: Cannot read properties of undefined (reading 'name')
     at lookUp (file:///repo/a.mjs:1:37)
