@@ -20,13 +20,12 @@ export interface ProgressDisplay {
   clear(): void;
 }
 
-/** Shows progress: one live line on a terminal, and in a log one line for every step and case. */
+/** Shows progress: one live line on a terminal, and in a log a line for every step, and for the count every 30 seconds. */
 export function createProgressDisplay(options: ProgressOptions): ProgressDisplay {
   const { write, columns, clock, redactor } = options;
   if (!options.isTerminal) {
     const listener = throttleProgress(clock, (progress) => {
-      const text = describeProgress(progress);
-      write(`${text.startsWith(' ') ? '  ' : ''}${redactLine(text.trimStart(), redactor)}\n`);
+      write(`${redactLine(describeProgress(progress), redactor)}\n`);
     });
     return { listener, clear: () => {} };
   }

@@ -19,13 +19,18 @@ export type GateProgress =
 export type ProgressListener = (progress: GateProgress) => void;
 
 /** Balances the log: a silent log looks stuck, and a line per second hides what matters. */
-const heartbeatMs = 10_000;
+const heartbeatMs = 30_000;
 
-/** Passes everything on to a log, except a run's count if something was logged within the last ten seconds. */
+/**
+ * Passes on to a log what begins and ends. A count or a wait of a run is passed on only if nothing was logged for 30 seconds, and no result of a
+ * case is: the report lists them a moment later.
+ */
 export function throttleProgress(clock: Clock, listener: ProgressListener): ProgressListener {
   let loggedAtMs = clock.monotonicMs();
   return (progress) => {
-    if (progress.kind === 'run-progress' && clock.monotonicMs() - loggedAtMs < heartbeatMs) return;
+    if (progress.kind === 'case-read') return;
+    const isRepeated = progress.kind === 'run-progress' || (progress.kind === 'run-queued' && progress.waitedMs > 0);
+    if (isRepeated && clock.monotonicMs() - loggedAtMs < heartbeatMs) return;
     loggedAtMs = clock.monotonicMs();
     listener(progress);
   };
