@@ -46,6 +46,7 @@ export async function measureMutate(): Promise<void> {
 function createCase(index: number): TestCase {
   return {
     title: `Case ${index}`,
+    runs: 1,
     steps: [
       {
         id: 'call',

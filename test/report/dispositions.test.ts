@@ -18,7 +18,7 @@ const expectations: Record<Disposition, { ctrf: string; junit: string; mark: str
   {
     passed: { ctrf: 'passed', junit: 'none or flakyFailure', mark: '✓ or !', group: 'passed', level: false },
     failed: { ctrf: 'failed', junit: 'failure', mark: '✗', group: 'failed', level: true },
-    tolerated: { ctrf: 'passed', junit: 'system-out', mark: '!', group: 'failed', level: false },
+    tolerated: { ctrf: 'passed', junit: 'system-out', mark: '!', group: 'tolerated', level: false },
     excluded: { ctrf: 'skipped', junit: 'skipped', mark: '!', group: 'set-aside', level: false },
     unscored: { ctrf: 'other', junit: 'error', mark: '!', group: 'inconclusive', level: false },
   };
