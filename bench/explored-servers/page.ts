@@ -59,6 +59,7 @@ export async function writePage(measured: readonly Measured[]): Promise<void> {
     '',
     'A run is one of the written gate on the unchanged server. Where the server runs in Node.js, the clock is a day or a month ahead in half of them.',
     'A server that was _cut_ had no time left: its row shows what the time was enough for.',
+    'Trees are the package of the server and the home directory. They are compared around everything: `init` starts the server once as a user does, to list its tools, and so does each gate. A server may write there by itself, such as the version cache of FastMCP.',
     '',
   ];
   await writeFile(page, lines.join('\n'));

@@ -84,9 +84,10 @@ describe('server-everything compared with itself', () => {
     const { report, exitCode } = await compareWithEverything(broken.url, 1);
     expect(exitCode).toBe(1);
     expect(report.baseComparison?.cases.filter(({ isWorse }) => isWorse).map(({ id }) => id)).toEqual(['get-sum']);
-    const sentence = 'Worse than the base (`a running server`): 1 of 3 cases (`Calls get-sum`).';
-    expect(renderSummary(report)).toContain(sentence);
-    expect(renderComment(report)).toContain(sentence);
+    const sentence = 'Worse than the base (`a running server`): 1 of 3 cases';
+    expect(renderSummary(report)).toContain(`${sentence}.`);
+    expect(renderSummary(report)).toContain('| ❌ worse | `Calls get-sum` |');
+    expect(renderComment(report)).toContain(`${sentence} (\`Calls get-sum\`).`);
     const annotations = planAnnotations(report).map(({ title, message }) => `${title} ${message}`);
     expect(annotations.join('\n')).toContain('"Calls get-sum" is worse than the base (a running server)');
   });

@@ -61,9 +61,9 @@ describe('a base that runs in the same job', () => {
     const { baseComparison } = result.report;
     expect(baseComparison?.cases.filter(({ isWorse }) => isWorse).map(({ id }) => id)).toEqual(['greet']);
     const texts = inAll(result);
-    for (const text of [texts.summary, texts.comment]) {
-      expect(text).toContain('Worse than the base (`a running server`): 1 of 2 cases (`Calls greet`).');
-    }
+    expect(texts.summary).toContain('Worse than the base (`a running server`): 1 of 2 cases.');
+    expect(texts.summary).toMatch(/^\| ❌ worse \| `Calls greet` \| 9 of 9 \| 0 of 9 \|$/m);
+    expect(texts.comment).toContain('Worse than the base (`a running server`): 1 of 2 cases (`Calls greet`).');
     expect(texts.annotations).toContain('"Calls greet" is worse than the base');
     expect(texts.annotations).toContain('Calls greet: ');
   });
@@ -143,7 +143,7 @@ describe('a base that runs in the same job', () => {
   });
 
   it.each([
-    ['broken', 'fails', 1, 'Worse than the base (`a running server`): 1 of 4 cases (`Calls greet`).'],
+    ['broken', 'fails', 1, 'Worse than the base (`a running server`): 1 of 4 cases.'],
     ['whole', 'passes', 0, 'Not shown to be worse than the base (`a running server`) in any of 4 cases.'],
   ] as const)('is joined from shards, of which one has a tool that is %s', async (_, behaviour, exitCode, sentence) => {
     const four: Scripts = { ...allPass, sum: ['passes'], find: ['passes'] };
