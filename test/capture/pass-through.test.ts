@@ -161,12 +161,19 @@ process.stdin.on('data', (chunk) => {
   }
 });`;
 
+const readJournals = (directory: string) =>
+  listFiles(directory)
+    .map((name) => readFileSync(join(directory, 'evals', name), 'utf8'))
+    .join('');
+
 describe('the journal of a session', () => {
   it('is converted if the process that passes the session through is killed', async () => {
     await using workspace = await createWorkspace({ 'server.mjs': answering });
     const child = startCapture([...out, 'node', 'server.mjs'], workspace.path);
     child.stdin.write(request(1, 'tools/call', { name: 'send_mail', arguments: { to: 'ada' } }));
     await once(child.stdout, 'data');
+    // The client gets an answer before the recorder does.
+    await expect.poll(() => readJournals(workspace.path)).toContain('"text":"done"');
     child.kill('SIGKILL');
     await expect.poll(() => listFiles(workspace.path)).toEqual(['session.evals.yaml']);
     expect(await workspace.read('evals/session.evals.yaml')).toContain('toolCall: send_mail');
@@ -178,13 +185,7 @@ describe('the journal of a session', () => {
     const { recorder } = await findParts(child);
     child.stdin.write(request(1, 'tools/call', { name: 'send_mail', arguments: { to: 'ada' } }));
     await once(child.stdout, 'data');
-    await expect
-      .poll(() =>
-        listFiles(workspace.path)
-          .map((name) => readFileSync(join(workspace.path, 'evals', name), 'utf8'))
-          .join(''),
-      )
-      .toContain('"text":"done"');
+    await expect.poll(() => readJournals(workspace.path)).toContain('"text":"done"');
     process.kill(recorder, 'SIGKILL');
     child.kill('SIGKILL');
     await waitForExit(child);
