@@ -1,5 +1,4 @@
 import { hostname } from 'node:os';
-import { ConfigurationError } from '../base/errors.ts';
 import { formatCount } from '../base/text.ts';
 import { gate } from '../gate/gate.ts';
 import { limitHeapGrowth } from '../gate/host-process.ts';
@@ -52,7 +51,6 @@ export async function runMutate(
   const { cwd, clock } = context;
   const run = async (): Promise<{ taped: readonly TapedCase[]; report: Report; cases: readonly SuiteCase[] }> => {
     const plan = await planGate(options, { cwd, environment, nowMs: clock.now() });
-    if (plan.service.hosted !== null) throw refuseHosted();
     const recorder = createCaseRecorder();
     const ran = await gate(plan, { clock, logger, redactor, environment, signal, runCase: recorder.runCase });
     const cases = plan.suites.flatMap((planned) => (planned.kind === 'file' ? planned.suite.cases : []));
@@ -112,10 +110,4 @@ function listInheritedValues(environment: NodeJS.ProcessEnv): string[] {
 function findMachineValues(values: readonly string[]): (text: string) => boolean {
   const isDistinct = (value: string) => value.length > 3 && /[^a-z]/i.test(value);
   return (text) => values.some((value) => (isDistinct(value) ? text.includes(value) : text === value));
-}
-
-function refuseHosted(): ConfigurationError {
-  const message =
-    'runs the evals in a hosted service, which returns no answers to change; leave it out, so that they run in this process';
-  return new ConfigurationError([{ input: 'service', code: 'mutate-hosted', message }]);
 }

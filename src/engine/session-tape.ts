@@ -143,7 +143,9 @@ function wrapSession(session: Session, own: Pick<Session, RequestName>): Session
     capabilities: session.capabilities,
     instructions: session.instructions,
     offered: session.offered,
-    hasTasks: session.hasTasks,
+    get hasTasks() {
+      return session.hasTasks;
+    },
     get excess() {
       return session.excess;
     },

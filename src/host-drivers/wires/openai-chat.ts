@@ -2,7 +2,13 @@ import { isRecord, type JsonObject, tryParseJson } from '../../base/json.ts';
 import { appendAll } from '../../base/lists.ts';
 import type { ModelAnswer } from '../../models/language-model.ts';
 import type { ProviderRequest, ProviderResponse, Wire } from '../driver.ts';
-import { printEventStream, printOpenAiError, readContentTexts, readEventStream } from './openai-parts.ts';
+import {
+  printEventStream,
+  printOpenAiError,
+  readContentTexts,
+  readEventStream,
+  readOpenAiUsage,
+} from './openai-parts.ts';
 
 type Content = ModelAnswer['content'][number];
 type FinishReason = ModelAnswer['finishReason'];
@@ -53,7 +59,7 @@ export const openAiChat: Wire = {
     return {
       content: readMessage(message),
       finishReason: { unified: finishReasons.find(([name]) => name === raw)?.[1] ?? 'other', raw },
-      usage: readUsage(isRecord(completion['usage']) ? completion['usage'] : {}),
+      usage: readOpenAiUsage(completion['usage'], ['prompt', 'completion']),
     };
   },
   printAnswer: (answer, { body }) => {
@@ -87,21 +93,6 @@ function readMessage({ content, reasoning_content: reasoning, tool_calls: calls 
       };
     }),
   ];
-}
-
-function readUsage(usage: JsonObject): ModelAnswer['usage'] {
-  const count = (counts: unknown, name: string) => {
-    const value = isRecord(counts) ? counts[name] : undefined;
-    return typeof value === 'number' ? value : undefined;
-  };
-  const total = count(usage, 'prompt_tokens');
-  const cacheRead = count(usage['prompt_tokens_details'], 'cached_tokens');
-  const noCache = total === undefined ? undefined : total - (cacheRead ?? 0);
-  const reasoning = count(usage['completion_tokens_details'], 'reasoning_tokens');
-  return {
-    inputTokens: { total, noCache, cacheRead, cacheWrite: undefined },
-    outputTokens: { total: count(usage, 'completion_tokens'), text: undefined, reasoning },
-  };
 }
 
 /** Joins the chunks of a stream to the completion that they build. Undefined if they have no choice. */

@@ -1,7 +1,13 @@
 import { isRecord, type JsonObject, tryParseJson } from '../../base/json.ts';
 import type { ModelAnswer } from '../../models/language-model.ts';
 import type { ProviderRequest, ProviderResponse, ShownTool, Wire } from '../driver.ts';
-import { printEventStream, printOpenAiError, readContentTexts, readEventStream } from './openai-parts.ts';
+import {
+  printEventStream,
+  printOpenAiError,
+  readContentTexts,
+  readEventStream,
+  readOpenAiUsage,
+} from './openai-parts.ts';
 
 type Content = ModelAnswer['content'][number];
 type FinishReason = ModelAnswer['finishReason'];
@@ -36,7 +42,7 @@ export const openAiResponses: Wire = {
     return {
       content,
       finishReason: readFinish(response, content),
-      usage: readUsage(isRecord(usage) ? usage : {}),
+      usage: readOpenAiUsage(usage, ['input', 'output']),
     };
   },
   printAnswer: (answer, { body }) => {
@@ -102,21 +108,6 @@ function readFinish({ status, incomplete_details: details }: JsonObject, content
   const reason = isRecord(details) ? String(details['reason']) : 'unknown';
   if (reason === 'max_output_tokens') return { unified: 'length', raw: reason };
   return { unified: reason === 'content_filter' ? 'content-filter' : 'other', raw: reason };
-}
-
-function readUsage(usage: JsonObject): ModelAnswer['usage'] {
-  const count = (counts: unknown, name: string) => {
-    const value = isRecord(counts) ? counts[name] : undefined;
-    return typeof value === 'number' ? value : undefined;
-  };
-  const total = count(usage, 'input_tokens');
-  const cacheRead = count(usage['input_tokens_details'], 'cached_tokens');
-  const noCache = total === undefined ? undefined : total - (cacheRead ?? 0);
-  const reasoning = count(usage['output_tokens_details'], 'reasoning_tokens');
-  return {
-    inputTokens: { total, noCache, cacheRead, cacheWrite: undefined },
-    outputTokens: { total: count(usage, 'output_tokens'), text: undefined, reasoning },
-  };
 }
 
 /** Returns the response of the last event, with the items that came before it. Undefined unless the stream is complete. */
