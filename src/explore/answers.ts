@@ -1,3 +1,4 @@
+import { isRecord, type JsonObject, tryParseJson } from '../base/json.ts';
 import type { Observation, Outcome } from './exploration.ts';
 import { readOutcomeText } from './stability/texts.ts';
 
@@ -29,9 +30,21 @@ const errorTexts: readonly RegExp[] = [
 /** One line that says that something does not exist. */
 const missingText = /\b(?:was |is |were |are )?not found\b|\bdoes not exist\b|\bno such\b/i;
 
+/** How an object reads that only looks like a success. */
+const errorStatus = /^(?:error|errored|fail|failed|failure)$|not[_ -]?found$/i;
+
 /** Checks if a result that is no error reads like one. */
 export function readsLikeError(outcome: Outcome): boolean {
   if (outcome.kind !== 'result' || outcome.isError) return false;
   const text = readOutcomeText(outcome);
+  const value = tryParseJson(text);
+  if (isRecord(value)) return isErrorObject(value);
   return errorTexts.some((form) => form.test(text)) || (/^\s*[^\n]{1,200}\s*$/.test(text) && missingText.test(text));
+}
+
+/** Checks if an object says that the call failed, as APIs do: `{"status": "error"}`, `{"success": false}` or `{"error": "…"}`. */
+function isErrorObject({ status, success, ok, error }: JsonObject): boolean {
+  if (success === false || ok === false) return true;
+  if (typeof status === 'string' && errorStatus.test(status)) return true;
+  return (typeof error === 'string' && error.trim() !== '') || isRecord(error);
 }

@@ -1,0 +1,37 @@
+import { describe, expect, it } from 'vitest';
+import { isAnswered, isRefused } from '../../src/explore/answers.ts';
+import type { Outcome } from '../../src/explore/exploration.ts';
+
+const answer = (text: string): { outcome: Outcome } => ({
+  outcome: { kind: 'result', isError: false, result: { content: [{ type: 'text', text }] } },
+});
+
+describe('isAnswered', () => {
+  it.each([
+    'Error: there is no note 7',
+    'ValueError: invalid literal',
+    'The note was not found',
+    '{"status": "error", "message": "Request not found"}',
+    '{ "status": "task_not_found" }',
+    '{"success": false}',
+    '{"ok":false,"reason":"locked"}',
+    '{"error": "unknown id"}',
+    '{"error": {"code": 404}}',
+  ])('takes %j for a refusal', (text) => {
+    expect(isAnswered(answer(text))).toBe(false);
+    expect(isRefused(answer(text))).toBe(true);
+  });
+
+  it.each([
+    '2 errors were fixed',
+    'alpha\nThe second line was not found',
+    '{"status": "planned", "requestId": "req-1"}',
+    '{"success": true, "error": null}',
+    '{"ok": true, "error": ""}',
+    '{"title": "Error: how to read one"}',
+    '[{"status": "error"}]',
+  ])('takes %j for an answer', (text) => {
+    expect(isAnswered(answer(text))).toBe(true);
+    expect(isRefused(answer(text))).toBe(false);
+  });
+});
