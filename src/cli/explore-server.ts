@@ -73,7 +73,7 @@ export async function runExplore(
     logger.warning(`${where}: no finding is ${kind} of ${tool ?? 'the server'}; remove the waiver.`);
   }
   const exploration = { ...explored, findings };
-  const files = writeFiles(exploration, flags, cwd);
+  const files = writeFiles(exploration, flags, { cwd, hasWorlds: server.url === null });
   const next =
     flags.write === undefined
       ? '`--write evals/explored.evals.yaml` writes evals from this'
@@ -143,10 +143,14 @@ function nameServer({ command, url }: PlannedServer): string {
   ].join(' ');
 }
 
-function writeFiles(exploration: Exploration, { write, corpus }: ExploreFlags, cwd: string): string[] {
+function writeFiles(
+  exploration: Exploration,
+  { write, corpus }: ExploreFlags,
+  { cwd, hasWorlds }: { cwd: string; hasWorlds: boolean },
+): string[] {
   const files: string[] = [];
   if (write !== undefined) {
-    const { text, cases, left } = draftEvals(exploration);
+    const { text, cases, left } = draftEvals(exploration, { hasWorlds });
     writeOutput(write, text, { root: findOutputRoot(write, cwd) });
     const reasons = Map.groupBy(left, ({ reason }) => reason);
     const without = [...reasons].map(

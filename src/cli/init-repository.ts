@@ -10,7 +10,7 @@ import { formatCount } from '../base/text.ts';
 import { systemClock } from '../base/time.ts';
 import { renderExplorationText } from '../explore/render/text.ts';
 import { generatedWorkspace } from '../explore/world/generated-files.ts';
-import { copyWorkspace, readWorkspace, type Workspace } from '../workspace/workspace.ts';
+import { copyWorkspace, emptyName, readWorkspace, type Workspace } from '../workspace/workspace.ts';
 import { listenForInterrupts } from '../gate/host-process.ts';
 import { parseDoctorOptions } from '../gate/options.ts';
 import type { PlannedServer } from '../gate/plan/plan-server.ts';
@@ -239,10 +239,10 @@ async function exploreForInit(
     signal,
   });
   // An existing file without the key starts its server in the directory of the user.
-  const hasWorkspace = evals.text === null || evals.workspace !== null;
+  const suiteWorkspace = evals.text === null || evals.workspace !== null ? 'files' : 'none';
   const draft = draftExplored(exploration, {
     known: evals.known,
-    hasWorkspace,
+    suiteWorkspace,
     model: flags.model ?? null,
     descriptions: listed,
   });
@@ -251,7 +251,8 @@ async function exploreForInit(
       suite: exploration.server.name ?? 'MCP server',
       cases: draft.cases,
       snapshots: draft.files,
-      workspace: draft.needsWorkspace ? key : null,
+      // Each world had a directory and a HOME of its own. Without the key, a server that keeps its state there finds that of other cases.
+      workspace: draft.needsWorkspace ? key : emptyName,
       fixture: draft.needsWorkspace && isNew ? workspace : null,
       surface,
     },
@@ -277,8 +278,8 @@ async function chooseWorkspace(
   cwd: string,
 ): Promise<{ workspace: Workspace; key: string; isNew: boolean }> {
   const directory = dirname(file);
-  if (named === 'empty' || (named === undefined && used === 'empty')) {
-    return { workspace: await readWorkspace('empty', cwd), key: 'empty', isNew: false };
+  if (named === emptyName || (named === undefined && used === emptyName)) {
+    return { workspace: await readWorkspace(emptyName, cwd), key: emptyName, isNew: false };
   }
   if (named !== undefined) {
     const key = relative(directory, named).split(sep).join('/');

@@ -1,5 +1,5 @@
 import { clipText } from '../base/text.ts';
-import { draftCases, type Drafted, maxCases } from '../explore/draft/draft-cases.ts';
+import { draftCases, type Drafted, maxCases, type SuiteWorkspace } from '../explore/draft/draft-cases.ts';
 import type { Exploration } from '../explore/exploration.ts';
 import type { AddedCase, CaseSubjects } from '../suite/add-cases.ts';
 import { createTaker, deriveSlug } from '../suite/case-ids.ts';
@@ -19,12 +19,12 @@ export function draftExplored(
   exploration: Exploration,
   {
     known,
-    hasWorkspace,
+    suiteWorkspace,
     model,
     descriptions,
   }: {
     known: CaseSubjects;
-    hasWorkspace: boolean;
+    suiteWorkspace: SuiteWorkspace;
     /** The model, as `provider/name`; null for no prompts. */
     model: string | null;
     /** The descriptions of the tools, by name. */
@@ -36,7 +36,7 @@ export function draftExplored(
   const first = draftFirst(exploration, known, takeId);
   const seen = new Set([...known.tools, ...known.resources, ...known.prompts]);
   const drafted = draftCases(exploration, {
-    hasWorkspace,
+    suiteWorkspace,
     limit: maxCases - first.length,
     ids,
     isWanted: (subjects) => !seen.has(subjects.at(-1) ?? ''),

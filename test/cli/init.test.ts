@@ -1,7 +1,7 @@
 import { mkdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { exploredServerPath } from '../support/explore.ts';
+import { exploredServerPath, nameExploredServer } from '../support/explore.ts';
 import { runCommand } from '../support/process/command.ts';
 import { runProgramInTest } from '../support/process/program.ts';
 import { memoryServerPath } from '../support/servers/bundled-servers.ts';
@@ -69,6 +69,25 @@ describe('mcp-eval-ci init', () => {
     expect(text).toContain('✗ shout answers with message "delta epsilon"');
     expect(text).toContain('"DELTA EPSILON!"');
     expect(text).toContain('✓ show_month answers with day "24.12.2023"');
+  });
+
+  it('writes evals that pass again and again for a server that keeps its state in HOME, and leaves that of the user', async () => {
+    await using workspace = await createWorkspace();
+    await using home = await createWorkspace();
+    const start = ['--server-command', nameExploredServer('diary')];
+    const process = { cwd: workspace.path, env: { HOME: home.path } };
+    const flags = ['--yes', '--call', 'all', '--budget', '40', '--time-limit', '30m'];
+    expect(await runCommand(['init', ...flags, ...start], process)).toMatchObject({ exitCode: 0 });
+    const evals = await workspace.read('evals/tools.evals.yaml');
+    expect(evals).toContain('\nworkspace: empty\n');
+    expect(evals).toContain('- toolCall: add_entry');
+    const run = ['run', '--evals', 'evals/tools.evals.yaml', ...start];
+    expect(await runCommand(run, process)).toMatchObject({ exitCode: 0 });
+    await expect(home.read('explored-diary.json')).rejects.toThrow('ENOENT');
+    // Without the key, cases find the entries of others.
+    await workspace.write('evals/tools.evals.yaml', evals.replace('workspace: empty\n', ''));
+    expect(await runCommand(run, process)).toMatchObject({ exitCode: 1 });
+    expect(await home.read('explored-diary.json')).toContain('text');
   });
 
   it.each([

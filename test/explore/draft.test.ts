@@ -62,7 +62,7 @@ function draft(
     findings: [],
     unexplored: [],
   };
-  const { suite, findings } = readSuite(draftEvals(exploration).text, { file: 'drafted' });
+  const { suite, findings } = readSuite(draftEvals(exploration, { hasWorlds: true }).text, { file: 'drafted' });
   expect(findings).toEqual([]);
   return (suite?.cases ?? []).map((drafted) => ({
     title: drafted.title,

@@ -28,7 +28,7 @@ function listCovered({ coverage }: Exploration): string[] {
 }
 
 const draftEverything = {
-  hasWorkspace: true,
+  suiteWorkspace: 'files' as const,
   limit: 40,
   ids: new Set<string>(),
   isWanted: () => true,

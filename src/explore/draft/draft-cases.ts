@@ -28,9 +28,13 @@ const firstRequests = 3;
 /** The most resources, or prompts, whose names differ in numbers only. */
 const longestSeries = 2;
 
+/**
+ * The workspace of the suite: the explorer's with its files, an empty one, or none, so that its server works in the directory of the user.
+ */
+export type SuiteWorkspace = 'files' | 'empty' | 'none';
+
 export interface DraftOptions {
-  /** True if the suite starts each case in a copy of the workspace, so that cases may need its files. */
-  hasWorkspace: boolean;
+  suiteWorkspace: SuiteWorkspace;
   /** The most cases. */
   limit: number;
   /** Ids that other cases have. */
@@ -76,7 +80,10 @@ export function draftCases(exploration: Exploration, options: DraftOptions): Dra
       return file;
     };
     const steps = draftSteps(session, { required, keepFile: options.keepsFiles ? keepFile : null });
-    const client = draftClient(session, { hidden: new Set(exploration.hidden), hasWorkspace: options.hasWorkspace });
+    const client = draftClient(session, {
+      hidden: new Set(exploration.hidden),
+      hasWorkspace: options.suiteWorkspace !== 'none',
+    });
     const content = { id, title: escapeText(title), ...(client !== null && { client }), steps };
     return { content, comments: [], isCommentedOut: false };
   });
@@ -94,7 +101,7 @@ export function draftCases(exploration: Exploration, options: DraftOptions): Dra
 function chooseTitled(
   { sessions, harmless }: Pick<Exploration, 'sessions' | 'harmless'>,
   required: RequiredNames,
-  { hasWorkspace, isWanted, limit }: DraftOptions,
+  { suiteWorkspace, isWanted, limit }: DraftOptions,
 ): { chosen: Titled[]; left: Array<{ title: string; reason: string }> } {
   const left: Array<{ title: string; reason: string }> = [];
   const ranked: Titled[] = [];
@@ -107,7 +114,7 @@ function chooseTitled(
     const reason =
       settled === null
         ? 'name a directory that only the explorer has'
-        : settled.needsFiles && !hasWorkspace
+        : settled.needsFiles && suiteWorkspace !== 'files'
           ? 'need files of the workspace'
           : explainWorthless(settled);
     if (settled === null || reason !== null) left.push({ title, reason: reason ?? '' });

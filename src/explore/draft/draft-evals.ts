@@ -1,4 +1,5 @@
 import { renderEvals } from '../../suite/add-cases.ts';
+import { emptyName } from '../../workspace/workspace.ts';
 import type { Exploration } from '../exploration.ts';
 import { draftCases, type Drafted, maxCases } from './draft-cases.ts';
 
@@ -7,10 +8,14 @@ export interface DraftedEvals extends Pick<Drafted, 'left'> {
   cases: number;
 }
 
-/** Writes an evals file from an exploration: cases for sessions that need no workspace, and findings commented out. */
-export function draftEvals(exploration: Exploration): DraftedEvals {
+/**
+ * Writes an evals file from an exploration: cases for sessions that need no files, and findings commented out. With `hasWorlds`, the
+ * server was explored in worlds, and the suite gives each iteration an empty directory and a HOME of its own, too.
+ */
+export function draftEvals(exploration: Exploration, { hasWorlds }: { hasWorlds: boolean }): DraftedEvals {
+  const workspace = hasWorlds ? emptyName : null;
   const { cases, findings, left } = draftCases(exploration, {
-    hasWorkspace: false,
+    suiteWorkspace: hasWorlds ? 'empty' : 'none',
     limit: maxCases,
     ids: new Set(),
     isWanted: () => true,
@@ -18,7 +23,7 @@ export function draftEvals(exploration: Exploration): DraftedEvals {
   });
   const suite = exploration.server.name ?? 'MCP server';
   return {
-    text: renderEvals({ comments: headComments, suite, cases: [...cases, ...findings] }),
+    text: renderEvals({ comments: headComments, suite, workspace, cases: [...cases, ...findings] }),
     cases: cases.length,
     left,
   };

@@ -44,6 +44,9 @@ const makePage = (name) => {
   return text(`created ${name}`);
 };
 let calls = 0;
+// A file of the user, as many servers keep their state.
+const diaryPath = `${process.env.HOME}/explored-diary.json`;
+const readDiary = () => (existsSync(diaryPath) ? JSON.parse(readFileSync(diaryPath, 'utf8')) : []);
 
 /** The tools of each set, by the argument that chooses it. */
 const sets = {
@@ -74,6 +77,16 @@ const sets = {
       hints: { destructiveHint: true },
       call: ({ noteId }) => (notes.delete(noteId) ? text('deleted') : failure(`There is no note ${noteId}`)),
     },
+  },
+  diary: {
+    add_entry: {
+      schema: object({ text: string }),
+      call: (entry) => {
+        writeFileSync(diaryPath, JSON.stringify([...readDiary(), entry]));
+        return structured({ count: readDiary().length });
+      },
+    },
+    count_entries: { hints: reads, call: () => structured({ count: readDiary().length }) },
   },
   remarks: {
     create_entity: {
