@@ -15,7 +15,7 @@ export function renderExplorationMarkdown({ server, coverage, findings, unexplor
       'Findings',
       findings.map(
         ({ severity, kind, tool, message, session, waived }) =>
-          `- **${severity}** ${renderCodeSpan(kind)} ${renderCodeSpan(tool ?? 'the server')}: ${renderProse(message)} Seen with ${renderCodeSpan(printSession(session))}.${waived === undefined ? '' : ` Waived: ${renderProse(waived)}`}`,
+          `- **${severity}** ${renderCodeSpan(kind)} ${renderCodeSpan(tool ?? 'the server')}: ${renderProse(message)}${session.length === 0 ? '' : ` Seen with ${renderCodeSpan(printSession(session))}.`}${waived === undefined ? '' : ` Waived: ${renderProse(waived)}`}`,
       ),
     ),
     ...list(

@@ -44,7 +44,8 @@ export function renderExplorationText(exploration: Exploration, { files, next }:
 function renderFinding({ severity, kind, tool, message, session, waived }: Finding): string[] {
   return [
     `  ${severity}  ${kind}  ${tool ?? 'the server'}: ${message}`,
-    `    seen with: ${printSession(session)}`,
+    // A finding of the start needs no request.
+    ...(session.length === 0 ? [] : [`    seen with: ${printSession(session)}`]),
     ...(waived === undefined ? [] : [`    waived: ${waived}`]),
   ];
 }

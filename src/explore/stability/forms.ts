@@ -22,6 +22,7 @@ const forms: readonly RegExp[] = [
   /\b(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day\b/g,
   /\b(?:January|February|April|June|July|August|September|October|November|December)\b/g,
   /\b\d{1,2}:\d{2}:\d{2}(?:\.\d+)?(?: ?[AP]M)?\b/gi,
+  /\b\d{1,2}:\d{2} ?[AP]M\b/gi,
   // Seconds and milliseconds since 1970, from 2001 on.
   /(?<![\d.])1\d{9}(?:\.\d+|\d{3}(?:\d{3})?)?(?![\d.])/g,
   /\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b/gi,

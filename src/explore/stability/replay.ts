@@ -12,11 +12,11 @@ import { openVariant } from '../world/worlds.ts';
 import { mergeValues } from './merge-values.ts';
 import { printMasked } from './texts.ts';
 
-/** Three worlds that differ in their path, its length, the time zone and the date. */
+/** Three worlds that differ in their path, its length, the time zone, the time of day and the date down to the year. */
 const variants: readonly WorldVariant[] = [
   { folder: 'w', timeZone: null, daysAhead: 0, isForeign: false },
-  { folder: 'a-world-with-another-longer-path-', timeZone: 'Pacific/Auckland', daysAhead: 1, isForeign: false },
-  { folder: 'world', timeZone: 'America/St_Johns', daysAhead: 31, isForeign: false },
+  { folder: 'a-world-with-another-longer-path-', timeZone: 'Pacific/Auckland', daysAhead: 1.3, isForeign: false },
+  { folder: 'world', timeZone: 'America/St_Johns', daysAhead: 400.7, isForeign: false },
 ];
 
 /** A world without the files of the user and without the variables of the explorer. */

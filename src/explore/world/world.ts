@@ -40,7 +40,7 @@ export interface WorldVariant {
   folder: string;
   /** The time zone; null for that of this machine. */
   timeZone: string | null;
-  /** The days by which the clock is ahead, where the server runs in Node.js. */
+  /** The days by which the clock is ahead, where the server runs in Node.js; a fraction moves the time of day. */
   daysAhead: number;
   /** True for a workspace without the files of the user. */
   isForeign: boolean;

@@ -160,7 +160,17 @@ const sets = {
   dates: {
     plan_parcel: {
       hints: reads,
-      call: () => structured({ slot: new Date().getUTCDate(), kind: 'parcel', size: Date.UTC(2024) / 1e9 }),
+      call: () => {
+        const now = new Date();
+        const at = now.toLocaleTimeString('en', { hour: 'numeric', minute: '2-digit', timeZone: 'UTC' });
+        return structured({
+          slot: now.getUTCDate(),
+          kind: 'parcel',
+          size: Date.UTC(2024) / 1e9,
+          at,
+          year: now.getUTCFullYear(),
+        });
+      },
     },
   },
   crash: { explode: { hints: reads, call: () => process.exit(9) } },
