@@ -96,6 +96,7 @@ export const packageRooms: ReadonlyMap<string, readonly string[] | null> = new M
   ['@modelcontextprotocol/client', ['mcp', 'engine', 'server', 'surface']],
   ['@peculiar/asn1-schema', ['upstream']],
   ['@peculiar/asn1-x509', ['upstream']],
+  ['@types/json-schema', []],
   ['ajv', ['engine']],
   ['ajv-formats', ['engine']],
   ['commander', ['cli', 'eval-service']],
