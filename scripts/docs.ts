@@ -16,7 +16,7 @@ import { bundleSchemaWorker } from './bundles.ts';
 import { fillCheckTables } from './check-tables.ts';
 import { renderHostNotes, renderHostTable } from './host-tables.ts';
 import { listActionInputs, renderActionMetadata, renderInputs, renderTable, renderVariables } from './option-tables.ts';
-import { renderHostCatalog, renderHostIds } from './host-catalog.ts';
+import { renderAdapterCatalog, renderDrivenHosts, renderHostCatalog, renderHostIds } from './host-catalog.ts';
 import { renderRuleList } from './rule-list.ts';
 import { renderStatisticsTables } from './statistics-tables.ts';
 
@@ -50,6 +50,8 @@ const generated = new Map<string, string>([
   ['src/browser/probe-source.ts', await renderWidgetProbe()],
   ['src/model/host-ids.ts', await renderHostIds(new URL('src/hosts/profiles/', root))],
   ['src/hosts/catalog.ts', await renderHostCatalog(new URL('src/hosts/profiles/', root))],
+  ['src/hosts/driven-hosts.ts', await renderDrivenHosts(new URL('src/host-drivers/adapters/', root))],
+  ['src/host-drivers/catalog.ts', await renderAdapterCatalog(new URL('src/host-drivers/adapters/', root))],
   ['README.md', renderReadme(await readFile(new URL('README.md', root), 'utf8'))],
   [
     'packages/eval-service/docs/api.md',

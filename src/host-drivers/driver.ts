@@ -1,4 +1,5 @@
 import type { JsonObject } from '../base/json.ts';
+import type { HostWireId } from '../hosts/host-wires.ts';
 import type { ModelAnswer } from '../models/language-model.ts';
 
 /** What an adapter gets to start its host once: places that exist and are empty, and the two proxies of the gate. */
@@ -90,7 +91,7 @@ export interface ReturnedResult {
 
 /** The wire format between a host and its provider. */
 export interface Wire {
-  id: string;
+  id: HostWireId;
   /**
    * Returns the path below the base URL of the provider, which ends in its version: `/messages` of `/v1/messages?beta=true`. Null for a
    * path that the proxy never forwards.

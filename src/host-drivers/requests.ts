@@ -1,5 +1,5 @@
 import type { ModelAnswer } from '../models/language-model.ts';
-import type { ConfiguredServer, ProviderRequest, RequestKind, ShownServers, ShownTool, Wire } from './driver.ts';
+import type { ConfiguredServer, ProviderRequest, RequestKind, ShownServers, Wire } from './driver.ts';
 
 const title: ModelAnswer = {
   content: [{ type: 'text', text: 'A short title' }],
@@ -26,19 +26,6 @@ export function classifyByTools(request: ProviderRequest, wire: Wire): RequestKi
   }
   if (/\/models(?:\?|$)/.test(path)) return answer(200, { object: 'list', data: [], models: [], has_more: false });
   return { kind: 'side', answer: wire.printError(404, 'Not found.') };
-}
-
-/** Finds the part of a request that belongs to the servers: the tools by the beginning of their names, the instructions by their texts. */
-export function findShown(
-  request: ProviderRequest,
-  servers: readonly ConfiguredServer[],
-  { wire, nameTool }: { wire: Wire; nameTool: (server: string, tool: string) => string },
-): { tools: readonly ShownTool[]; instructions: string | null } {
-  const prefixes = servers.map(({ name }) => nameTool(name, ''));
-  return {
-    tools: wire.readTools(request).filter(({ name }) => prefixes.some((prefix) => name.startsWith(prefix))),
-    instructions: findInstructions(wire.readTexts(request), servers),
-  };
 }
 
 /** A shorter beginning can occur by chance. */

@@ -48,6 +48,15 @@ export function showName(
   return { name: space + cut, changes: [...renamed, make({ kind: 'cut', message, detail: shown })] };
 }
 
+/** Returns the whole name by which a model calls a tool, with its namespace, however long it is. */
+export function nameWhole(
+  { pattern, namespace, kept }: Pick<NamingFact['value'], 'pattern' | 'namespace' | 'kept'>,
+  names: { server: string; tool: string },
+): string {
+  const parts = namespace === null ? [pattern] : [namespace, pattern];
+  return parts.map((part) => replaceRefused(fillIn(part, names), kept)).join('__');
+}
+
 /** Fills in both names at once, because a name may contain a placeholder itself. */
 function fillIn(pattern: string, names: { server: string; tool: string }): string {
   return pattern.replaceAll(/\{(server|tool)\}/g, (_, key: 'server' | 'tool') => names[key]);

@@ -1,6 +1,7 @@
 import { type ModelParameters, modelParametersSchema } from '../cases/case.ts';
 import { asksModel, type ModelSettings, type SourceLocation, type Suite, type SuiteCase } from '../cases/suite.ts';
 import { drivenHosts } from '../hosts/driven-hosts.ts';
+import { hostWires } from '../hosts/host-wires.ts';
 import { identifyHost } from '../hosts/find-host.ts';
 import type { HostIdentity } from '../model/host-identity.ts';
 import type { Finding } from './findings.ts';
@@ -117,7 +118,8 @@ export function findHostProgramLimits(
     const message = `case "${title}" has several prompts, and the program of a host answers one; split the case`;
     found.push({ ...second.location, code: 'host-program-prompts', message });
   }
-  const wire = drivenHosts.get(id);
+  const wireId = drivenHosts.get(id);
+  const wire = wireId === undefined ? undefined : hostWires[wireId];
   const provider = model?.split('/')[0];
   if (provider !== undefined && wire?.isOf(provider) === false) {
     const message = `${id} asks models by ${wire.title}, which ${provider} does not have; write another \`model\` than ${model}`;

@@ -1,9 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { claudeCodeAdapter } from '../../src/host-drivers/adapters/claude-code.ts';
-import { findAdapter } from '../../src/host-drivers/catalog.ts';
 import { type ProviderRequest, readVersion } from '../../src/host-drivers/driver.ts';
-import { drivenHosts } from '../../src/hosts/driven-hosts.ts';
-import { hostIds } from '../../src/model/host-ids.ts';
 import { buildMessage, streamMessage } from '../support/models/anthropic-wire.ts';
 
 const { wire } = claudeCodeAdapter;
@@ -21,11 +18,6 @@ const reply = {
   toolCalls: [{ id: 'toolu_1', name: 'mcp__notes__read', arguments: { id: 7 } }],
   usage: { input: 11, output: 22, cacheRead: 33, cacheWrite: 44 },
 };
-
-it('drives exactly the hosts that evals files may name', () => {
-  const driven = hostIds.filter((id) => findAdapter(id) !== undefined);
-  expect([...drivenHosts.keys()]).toEqual(driven);
-});
 
 describe("an answer in Anthropic's format", () => {
   const message = buildMessage(reply, { model: 'm', number: 1 });
@@ -70,7 +62,7 @@ it('knows the calls that a model answers from the others', () => {
 it('finds the tools and instructions of the servers, deferred ones included', () => {
   const text = [
     '<system-reminder>\nThe following deferred tools are now available via ToolSearch.\nWebFetch\nmcp__my_notes__read\nmcp__my_notes__list\n</system-reminder>',
-    '<system-reminder>\n# MCP Server Instructions\n\n## my notes\nBe brief.\n</system-reminder>',
+    '<system-reminder>\n# MCP Server Instructions\n\n## my notes\nBe brief, and never delete.\n</system-reminder>',
     'Read note 7.',
   ].map((each) => ({ type: 'text', text: each }));
   const tools = [
@@ -78,14 +70,14 @@ it('finds the tools and instructions of the servers, deferred ones included', ()
     { name: 'mcp__my_notes__read', description: 'Reads a note.', input_schema: { type: 'object', required: ['id'] } },
   ];
   const shown = claudeCodeAdapter.readShown(ask({ tools, messages: [{ role: 'user', content: text }] }), [
-    { name: 'my notes', instructions: 'Be brief.' },
+    { name: 'my notes', instructions: 'Be brief, and never delete.' },
   ]);
   expect(shown).toEqual({
     tools: [
       { name: 'mcp__my_notes__read', description: 'Reads a note.', schema: { type: 'object', required: ['id'] } },
       { name: 'mcp__my_notes__list', description: null, schema: null },
     ],
-    instructions: '# MCP Server Instructions\n\n## my notes\nBe brief.',
+    instructions: 'Be brief, and never delete.',
   });
   expect(claudeCodeAdapter.nameTool('my notes', 'files.read')).toBe('mcp__my_notes__files_read');
 });

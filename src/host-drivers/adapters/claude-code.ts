@@ -1,20 +1,15 @@
 import { join } from 'node:path';
 import { isRecord } from '../../base/json.ts';
-import type {
-  ConfiguredServer,
-  HostAdapter,
-  ProviderRequest,
-  RequestKind,
-  ShownServers,
-  ShownTool,
-} from '../driver.ts';
+import { claudeCode } from '../../hosts/profiles/claude-code.ts';
+import { defineAdapter, mapServers } from '../define-adapter.ts';
+import type { ProviderRequest, RequestKind, ShownTool } from '../driver.ts';
+import { readStreamJson } from '../output.ts';
 import { classifyByTools } from '../requests.ts';
-import { readStreamJson } from '../stream-json.ts';
 import { anthropicMessages } from '../wires/anthropic-messages.ts';
 
 /** Claude Code, as 2.1.330 was measured. */
-export const claudeCodeAdapter: HostAdapter = {
-  id: 'claude-code',
+export const claudeCodeAdapter = defineAdapter({
+  profile: claudeCode,
   program: 'claude',
   wire: {
     ...anthropicMessages,
@@ -25,9 +20,7 @@ export const claudeCodeAdapter: HostAdapter = {
   canDropBuiltIns: true,
   start: ({ home, servers, provider, model, prompt, builtIns }) => {
     const config = join(home, 'mcp.json');
-    const mcpServers = Object.fromEntries(
-      servers.map(({ name, command: [command, ...args] }) => [name, { type: 'stdio', command, args, env: {} }]),
-    );
+    const mcpServers = mapServers(servers, ({ command, args }) => ({ type: 'stdio', command, args, env: {} }));
     return {
       files: new Map([[config, JSON.stringify({ mcpServers })]]),
       args: [
@@ -39,7 +32,7 @@ export const claudeCodeAdapter: HostAdapter = {
         '--mcp-config',
         config,
         '--allowedTools',
-        servers.map(({ name }) => `mcp__${replaceRefused(name)}`).join(','),
+        servers.map(({ name }) => `mcp__${name.replaceAll(/[^A-Za-z0-9_-]/g, '_')}`).join(','),
         '--output-format',
         'stream-json',
         '--verbose',
@@ -57,13 +50,8 @@ export const claudeCodeAdapter: HostAdapter = {
   },
   readOutput: readStreamJson,
   classify,
-  readShown,
-  nameTool: (server, tool) => `mcp__${replaceRefused(server)}__${replaceRefused(tool)}`,
-};
-
-function replaceRefused(name: string): string {
-  return name.replaceAll(/[^A-Za-z0-9_-]/g, '_');
-}
+  listDeferred,
+});
 
 /** The host counts tokens, too. */
 function classify(request: ProviderRequest): RequestKind {
@@ -74,22 +62,14 @@ function classify(request: ProviderRequest): RequestKind {
 
 const reminder = /<system-reminder>([\s\S]*?)<\/system-reminder>/g;
 const deferredHeading = 'deferred tools are now available';
-const instructionsHeading = '# MCP Server Instructions';
 
-function readShown(request: ProviderRequest, servers: readonly ConfiguredServer[]): ShownServers {
-  const prefixes = servers.map(({ name }) => `mcp__${replaceRefused(name)}__`);
-  const isOfServers = (name: string) => prefixes.some((prefix) => name.startsWith(prefix));
-  const reminders = anthropicMessages
+function listDeferred(request: ProviderRequest): ShownTool[] {
+  return anthropicMessages
     .readTexts(request)
-    .flatMap((text) => [...text.matchAll(reminder)].map(([, inner = '']) => inner.trim()));
-  const deferred = reminders
+    .flatMap((text) => [...text.matchAll(reminder)].map(([, inner = '']) => inner))
     .filter((text) => text.includes(deferredHeading))
     .flatMap((text) => text.split('\n'))
-    .filter(isOfServers);
-  const shown = new Map<string, ShownTool>(deferred.map((name) => [name, { name, description: null, schema: null }]));
-  for (const tool of anthropicMessages.readTools(request)) if (isOfServers(tool.name)) shown.set(tool.name, tool);
-  const instructions = reminders.filter((text) => text.startsWith(instructionsHeading)).join('\n\n');
-  return { tools: [...shown.values()], instructions: instructions === '' ? null : instructions };
+    .map((name) => ({ name, description: null, schema: null }));
 }
 
 /** Removes reminders of the host and the white space around them from the texts of a result. */

@@ -1,7 +1,9 @@
 import { join } from 'node:path';
 import { isRecord, tryParseJson } from '../../base/json.ts';
-import type { HostAdapter, HostOutput, Wire } from '../driver.ts';
-import { classifyByTools, findShown } from '../requests.ts';
+import { codex } from '../../hosts/profiles/codex.ts';
+import { defineAdapter } from '../define-adapter.ts';
+import type { HostOutput, Wire } from '../driver.ts';
+import { describeDenial, describeError, readJsonLines } from '../output.ts';
 import { openAiResponses } from '../wires/openai-responses.ts';
 
 /** JSON texts and lists of them are TOML, too. */
@@ -20,11 +22,10 @@ const wire: Wire = {
 };
 
 /** Codex, as 0.171.0 was measured. */
-export const codexAdapter: HostAdapter = {
-  id: 'codex',
+export const codexAdapter = defineAdapter({
+  profile: codex,
   program: 'codex',
   wire,
-  canDropBuiltIns: false,
   start: ({ home, servers, provider, model, prompt }) => {
     const lines = [
       `model = ${print(model)}`,
@@ -55,23 +56,13 @@ export const codexAdapter: HostAdapter = {
     };
   },
   readOutput,
-  classify: (request) => classifyByTools(request, wire),
-  readShown: (request, servers) => ({
-    ...findShown(request, servers, { wire, nameTool }),
-    // Models that Codex knows search their tools, or call them from a program.
-    canSearch: wire.readTools(request).some(({ name }) => name === 'tool_search' || name === 'functions__exec'),
-  }),
-  nameTool,
-};
-
-/** The name of a namespace and that of a tool in it. */
-function nameTool(server: string, tool: string): string {
-  const replace = (name: string) => name.replaceAll(/[^A-Za-z0-9_-]/g, '_');
-  return `mcp__${replace(server)}__${replace(tool)}`;
-}
+  // Models that Codex knows search their tools, or call them from a program.
+  canSearch: (request) =>
+    wire.readTools(request).some(({ name }) => name === 'tool_search' || name === 'functions__exec'),
+});
 
 function readOutput({ stdout }: { stdout: string }): HostOutput {
-  const lines = stdout.split('\n').map(tryParseJson).filter(isRecord);
+  const lines = readJsonLines(stdout);
   const items = lines.flatMap(({ type, item }) => (type === 'item.completed' && isRecord(item) ? [item] : []));
   const text = items.findLast(({ type }) => type === 'agent_message')?.['text'];
   const refused = items.filter(({ type, error }) => {
@@ -84,7 +75,7 @@ function readOutput({ stdout }: { stdout: string }): HostOutput {
   });
   return {
     text: typeof text === 'string' ? text : null,
-    denials: refused.map(({ tool }) => `It did not approve the call of ${String(tool)}.`),
-    errors: failed.map((message) => `It reports an error: ${message}`),
+    denials: refused.map(({ tool }) => describeDenial(tool)),
+    errors: failed.map(describeError),
   };
 }

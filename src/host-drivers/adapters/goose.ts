@@ -1,22 +1,25 @@
 import { join } from 'node:path';
-import { isRecord, tryParseJson } from '../../base/json.ts';
-import type { HostAdapter, HostOutput } from '../driver.ts';
-import { classifyByTools, findShown } from '../requests.ts';
+import { isRecord } from '../../base/json.ts';
+import { goose } from '../../hosts/profiles/goose.ts';
+import { defineAdapter, mapServers } from '../define-adapter.ts';
+import type { HostOutput } from '../driver.ts';
+import { describeError, readJsonLines } from '../output.ts';
 import { openAiChat } from '../wires/openai-chat.ts';
 
 /** goose, as 1.52.0 was measured. */
-export const gooseAdapter: HostAdapter = {
-  id: 'goose',
+export const gooseAdapter = defineAdapter({
+  profile: goose,
   program: 'goose',
   wire: openAiChat,
-  canDropBuiltIns: false,
+  keyServer: (name) =>
+    name
+      .replaceAll(/\s/g, '')
+      .replaceAll(/[^A-Za-z0-9_-]/g, '_')
+      .toLowerCase(),
   start: ({ home, servers, provider, model, prompt }) => {
-    const extensions = Object.fromEntries(
-      servers.map(({ name, command: [cmd, ...args] }) => [
-        name,
-        { type: 'stdio', name, cmd, args, enabled: true, timeout: 300, envs: {} },
-      ]),
-    );
+    const extensions = mapServers(servers, ({ name, command: cmd, args }) => {
+      return { type: 'stdio', name, cmd, args, enabled: true, timeout: 300, envs: {} };
+    });
     return {
       // JSON is YAML, too.
       files: new Map([[join(home, '.config/goose/config.yaml'), JSON.stringify({ extensions })]]),
@@ -33,19 +36,10 @@ export const gooseAdapter: HostAdapter = {
     };
   },
   readOutput,
-  classify: (request) => classifyByTools(request, openAiChat),
-  readShown: (request, servers) => findShown(request, servers, { wire: openAiChat, nameTool }),
-  nameTool,
-};
-
-/** goose makes a key of the name of a server, and passes on the names of tools. */
-function nameTool(server: string, tool: string): string {
-  const key = server.replaceAll(/\s/g, '').replaceAll(/[^A-Za-z0-9_-]/g, '_');
-  return `${key.toLowerCase()}__${tool}`;
-}
+});
 
 function readOutput({ stdout }: { stdout: string }): HostOutput {
-  const lines = stdout.split('\n').map(tryParseJson).filter(isRecord);
+  const lines = readJsonLines(stdout);
   const texts = lines.flatMap(({ message }) => {
     const { role, content } = isRecord(message) ? message : {};
     if (role !== 'assistant' || !Array.isArray(content)) return [];
@@ -53,8 +47,6 @@ function readOutput({ stdout }: { stdout: string }): HostOutput {
       .filter(isRecord)
       .flatMap(({ type, text }) => (type === 'text' && typeof text === 'string' ? [text] : []));
   });
-  const errors = lines
-    .filter(({ type }) => type === 'error')
-    .map(({ error }) => `It reports an error: ${String(error)}`);
+  const errors = lines.filter(({ type }) => type === 'error').map(({ error }) => describeError(error));
   return { text: texts.at(-1) ?? null, denials: [], errors };
 }

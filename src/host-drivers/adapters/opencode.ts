@@ -1,15 +1,16 @@
 import { join } from 'node:path';
-import { isRecord, tryParseJson } from '../../base/json.ts';
-import type { HostAdapter, HostOutput } from '../driver.ts';
-import { classifyByTools, findShown } from '../requests.ts';
+import { isRecord } from '../../base/json.ts';
+import { opencode } from '../../hosts/profiles/opencode.ts';
+import { defineAdapter, mapServers } from '../define-adapter.ts';
+import type { HostOutput } from '../driver.ts';
+import { describeDenial, describeError, readJsonLines } from '../output.ts';
 import { openAiChat } from '../wires/openai-chat.ts';
 
 /** opencode, as 1.18.33 was measured. */
-export const opencodeAdapter: HostAdapter = {
-  id: 'opencode',
+export const opencodeAdapter = defineAdapter({
+  profile: opencode,
   program: 'opencode',
   wire: openAiChat,
-  canDropBuiltIns: false,
   start: ({ home, servers, provider, model, prompt }) => {
     const name = `gate/${model}`;
     const known = {
@@ -31,9 +32,9 @@ export const opencodeAdapter: HostAdapter = {
           models: { [model]: known },
         },
       },
-      mcp: Object.fromEntries(
-        servers.map(({ name: server, command }) => [server, { type: 'local', command, enabled: true }]),
-      ),
+      mcp: mapServers(servers, ({ command, args }) => {
+        return { type: 'local', command: [command, ...args], enabled: true };
+      }),
     };
     return {
       files: new Map([[join(home, '.config/opencode/opencode.json'), JSON.stringify(config)]]),
@@ -47,18 +48,10 @@ export const opencodeAdapter: HostAdapter = {
     };
   },
   readOutput,
-  classify: (request) => classifyByTools(request, openAiChat),
-  readShown: (request, servers) => findShown(request, servers, { wire: openAiChat, nameTool }),
-  nameTool,
-};
-
-function nameTool(server: string, tool: string): string {
-  const replace = (name: string) => name.replaceAll(/[^A-Za-z0-9_-]/g, '_');
-  return `${replace(server)}_${replace(tool)}`;
-}
+});
 
 function readOutput({ stdout }: { stdout: string }): HostOutput {
-  const lines = stdout.split('\n').map(tryParseJson).filter(isRecord);
+  const lines = readJsonLines(stdout);
   const parts = lines.map(({ part }) => part).filter(isRecord);
   const text = parts.findLast(({ type }) => type === 'text')?.['text'];
   const refused = parts.filter(({ type, state }) => {
@@ -68,7 +61,7 @@ function readOutput({ stdout }: { stdout: string }): HostOutput {
   const failed = lines.filter(({ type }) => type === 'error');
   return {
     text: typeof text === 'string' ? text : null,
-    denials: refused.map(({ tool }) => `It did not approve the call of ${String(tool)}.`),
-    errors: failed.map(({ error }) => `It reports an error: ${JSON.stringify(error)}`),
+    denials: refused.map(({ tool }) => describeDenial(tool)),
+    errors: failed.map(({ error }) => describeError(JSON.stringify(error))),
   };
 }

@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { mapServers } from '../define-adapter.ts';
 import type { HostStarter } from '../driver.ts';
 
 /** Copilot CLI, as 1.0.102 was measured. */
@@ -7,9 +8,7 @@ export const copilotCliStarter: HostStarter = {
   program: 'copilot',
   start: ({ home, servers, provider, model, prompt }) => {
     const config = join(home, 'mcp.json');
-    const mcpServers = Object.fromEntries(
-      servers.map(({ name, command: [command, ...args] }) => [name, { type: 'local', command, args, tools: ['*'] }]),
-    );
+    const mcpServers = mapServers(servers, ({ command, args }) => ({ type: 'local', command, args, tools: ['*'] }));
     return {
       files: new Map([[config, JSON.stringify({ mcpServers })]]),
       args: [

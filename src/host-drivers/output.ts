@@ -1,9 +1,22 @@
-import { isRecord, tryParseJson } from '../base/json.ts';
+import { isRecord, type JsonObject, tryParseJson } from '../base/json.ts';
 import type { HostOutput } from './driver.ts';
+
+/** Reads the objects of an output that has one on each line. */
+export function readJsonLines(stdout: string): JsonObject[] {
+  return stdout.split('\n').map(tryParseJson).filter(isRecord);
+}
+
+export function describeDenial(tool: unknown): string {
+  return `It did not approve the call of ${String(tool)}.`;
+}
+
+export function describeError(message: unknown): string {
+  return `It reports an error: ${String(message)}`;
+}
 
 /** Reads the output that Claude Code and Qwen Code call `stream-json`. */
 export function readStreamJson({ stdout }: { stdout: string }): HostOutput {
-  const lines = stdout.split('\n').map(tryParseJson).filter(isRecord);
+  const lines = readJsonLines(stdout);
   const init = lines.find(({ type, subtype }) => type === 'system' && subtype === 'init') ?? {};
   const result = lines.findLast((line) => 'permission_denials' in line || line['type'] === 'result') ?? {};
   const denied = Array.isArray(result['permission_denials']) ? result['permission_denials'].filter(isRecord) : [];
@@ -13,10 +26,10 @@ export function readStreamJson({ stdout }: { stdout: string }): HostOutput {
   const text = typeof result['result'] === 'string' ? result['result'] : null;
   return {
     text,
-    denials: names.map((name) => `It did not approve the call of ${name}.`),
+    denials: names.map(describeDenial),
     errors: [
       ...failed.map(({ name }) => `It could not connect to the server ${String(name)}.`),
-      ...(result['is_error'] === true ? [`It reports an error: ${text ?? String(result['subtype'])}`] : []),
+      ...(result['is_error'] === true ? [describeError(text ?? result['subtype'])] : []),
     ],
   };
 }
