@@ -6,7 +6,7 @@ import { dataKeywords, schemaMaps } from './schema-keywords.ts';
 export interface SearchedTool {
   name: string;
   description?: string | null;
-  inputSchema?: JsonObject;
+  inputSchema?: Readonly<JsonObject>;
 }
 
 /** The usual constants of BM25: how fast repeated words stop to count, and how much a long text is worth less. */

@@ -1,9 +1,4 @@
-import type {
-  LanguageModelV4FinishReason,
-  LanguageModelV4FunctionTool,
-  LanguageModelV4Prompt,
-  LanguageModelV4ToolChoice,
-} from '@ai-sdk/provider';
+import type { LanguageModelV4FinishReason, LanguageModelV4Prompt, LanguageModelV4ToolChoice } from '@ai-sdk/provider';
 import type {
   CreateMessageRequestParams,
   CreateMessageResult,
@@ -11,7 +6,13 @@ import type {
 } from '@modelcontextprotocol/client';
 import { isRecord, tryParseJson } from '../base/json.ts';
 import type { SamplingAnswer } from '../model/client-abilities.ts';
-import { isCutOff, type ModelAnswer, type ModelCall, type ModelSession } from '../models/language-model.ts';
+import {
+  type FunctionTool,
+  isCutOff,
+  type ModelAnswer,
+  type ModelCall,
+  type ModelSession,
+} from '../models/language-model.ts';
 import { toAssistantMessage, toToolMessage, type ToolResult } from '../models/model-messages.ts';
 import type { CallOrigin } from './span-parts.ts';
 import type { Transcript } from './transcript.ts';
@@ -93,7 +94,7 @@ function toModelCall(request: CreateMessageRequestParams): ModelCall {
   }
   return {
     prompt,
-    tools: tools.map(({ name, description, inputSchema }): LanguageModelV4FunctionTool => ({
+    tools: tools.map(({ name, description, inputSchema }): FunctionTool => ({
       type: 'function',
       name,
       ...(description !== undefined && { description }),

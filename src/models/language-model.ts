@@ -6,6 +6,7 @@ import type {
   LanguageModelV4ToolChoice,
   LanguageModelV4Usage,
 } from '@ai-sdk/provider';
+import type { JsonObject } from '../base/json.ts';
 import type { ModelParameters } from '../cases/case.ts';
 
 /** A model as files and options name it: `provider/name`. The name may contain slashes. */
@@ -14,12 +15,15 @@ export interface ModelName {
   name: string;
 }
 
+/** A tool that a model may call. The schema is what the server wrote, which need not be a JSON Schema. */
+export type FunctionTool = Omit<LanguageModelV4FunctionTool, 'inputSchema'> & { inputSchema: Readonly<JsonObject> };
+
 /** All data that influence the answer of a model, in the AI SDK's own shapes. */
 export interface ModelCall extends ModelParameters {
   /** The conversation so far: system, user, assistant and tool messages. */
   prompt: LanguageModelV4Prompt;
   /** Empty if the model may call no tool. */
-  tools: LanguageModelV4FunctionTool[];
+  tools: FunctionTool[];
   toolChoice?: LanguageModelV4ToolChoice;
   temperature?: number;
   /** How a host runs that makes the call itself. A recording was made with the same. */

@@ -1,9 +1,9 @@
 import { hash } from 'node:crypto';
-import type { LanguageModelV4Content, LanguageModelV4FunctionTool, LanguageModelV4Prompt } from '@ai-sdk/provider';
+import type { LanguageModelV4Content, LanguageModelV4Prompt } from '@ai-sdk/provider';
 import { isRecord, tryParseJson } from '../base/json.ts';
 import { clipText } from '../base/text.ts';
 import { dataKeywords, schemaMaps } from '../base/schema-keywords.ts';
-import type { ModelCall } from './language-model.ts';
+import type { FunctionTool, ModelCall } from './language-model.ts';
 
 /**
  * The names that all providers accept. OpenAI, Mistral and DeepSeek refuse names outside `^[a-zA-Z0-9_-]{1,64}$`, Anthropic allows 128 of
@@ -27,7 +27,7 @@ export interface TranslatedCall {
   changes: string[];
 }
 
-type OfferedTool = Pick<LanguageModelV4FunctionTool, 'name'> & { inputSchema?: Readonly<Record<string, unknown>> };
+type OfferedTool = Pick<FunctionTool, 'name'> & Partial<Pick<FunctionTool, 'inputSchema'>>;
 
 /**
  * Renames tools so that providers accept them, and wraps input schemas that they refuse, both in the offer and in the conversation. A

@@ -97,7 +97,7 @@ export function answerWorld(call: ModelCall): ModelAnswer {
   const results = call.prompt.slice(asked).flatMap(readResults);
   const [, verb = '', number = '0'] = /(\w+) \w+ (\d+)/.exec(readText(call.prompt[asked])) ?? [];
   const tool = call.tools.find(({ description = '' }) => description.includes(`Can ${verb} `));
-  const [parameter = 'none'] = Object.keys(tool?.inputSchema.properties ?? {});
+  const [parameter = 'none'] = Object.keys(tool?.inputSchema['properties'] ?? {});
   const name = readText(call.prompt[0]).split(' ').at(-1);
   const certainty = call.temperature === 0 ? 'exactly' : 'roughly';
   const isDone = results.length > 0 || tool === undefined;

@@ -1,9 +1,10 @@
-import type { LanguageModelV4FunctionTool, LanguageModelV4Prompt } from '@ai-sdk/provider';
+import type { LanguageModelV4Prompt } from '@ai-sdk/provider';
 import { describe, expect, it } from 'vitest';
+import type { FunctionTool } from '../../src/models/language-model.ts';
 import { describeToolChanges, translateCall } from '../../src/models/provider-tools.ts';
 
 const object = { type: 'object' as const };
-const offer = (name: string, inputSchema: LanguageModelV4FunctionTool['inputSchema'] = object) =>
+const offer = (name: string, inputSchema: FunctionTool['inputSchema'] = object) =>
   ({ type: 'function', name, inputSchema }) as const;
 const translate = (names: readonly string[], prompt: LanguageModelV4Prompt = []) =>
   translateCall({ prompt, tools: names.map((name) => offer(name)) });
@@ -98,7 +99,7 @@ describe('the names of tools for a provider', () => {
 });
 
 describe('the input schemas of tools for a provider', () => {
-  const adapt = (schema: LanguageModelV4FunctionTool['inputSchema']) =>
+  const adapt = (schema: FunctionTool['inputSchema']) =>
     translateCall({ prompt: [], tools: [offer('find', schema)] }).call.tools[0]?.inputSchema;
 
   it('stay as they are where providers take them', () => {
@@ -124,7 +125,7 @@ describe('the input schemas of tools for a provider', () => {
       oneOf: [{ $ref: '#' }, { $ref: '#/$defs/note' }, { $ref: '#/properties/id' }],
       properties: { id: {}, $ref: { type: 'string' }, value: { const: { $ref: '#' } } },
       $defs: { note: { properties: { parent: { $ref: '#' } } } },
-    } as LanguageModelV4FunctionTool['inputSchema']);
+    });
     expect(adapted).toEqual({
       $schema: 'https://json-schema.org/draft/2020-12/schema',
       type: 'object',
