@@ -1,6 +1,7 @@
 import { relative, sep } from 'node:path';
 import { dirname, resolve } from 'node:path';
 import type { Redactor } from '../base/redaction.ts';
+import { findHidden, type HiddenTools } from '../explore/find-hidden.ts';
 import { callLimits } from '../explore/world/plan-start.ts';
 import { openWorlds } from '../explore/world/open-worlds.ts';
 import { shareTime } from '../explore/time-shares.ts';
@@ -25,7 +26,7 @@ import { type DraftedTask, draftTask } from './draft.ts';
 import type { Journal } from './journal.ts';
 import { placeCommand } from './place-command.ts';
 import { linkSteps, type LinkedStep } from './references.ts';
-import { addNeeded, listHiddenTools, replayTasks, toObserved } from './replay.ts';
+import { addNeeded, replayTasks, toObserved } from './replay.ts';
 import { type CapturedSession, readSession } from './session.ts';
 import { type SplitRule, splitTasks } from './split.ts';
 
@@ -129,7 +130,7 @@ async function replaySafely(
   tasks: ReadonlyArray<readonly LinkedStep[]>,
   all: readonly LinkedStep[],
   { session, head, workspace, harmless, options }: ReplayPlan,
-): Promise<{ drafted: DraftedTask[]; hidden: ReadonlySet<string> }> {
+): Promise<{ drafted: DraftedTask[]; hidden: HiddenTools }> {
   const secret = (task: readonly LinkedStep[]) =>
     addNeeded(task, all).some(({ hadSecret }) => hadSecret)
       ? 'a value of its requests was a secret, which is not kept'
@@ -143,7 +144,7 @@ async function replaySafely(
   };
   const leaveAll = (reason: string) => ({
     drafted: tasks.map((task) => leave(task, reason)),
-    hidden: new Set<string>(),
+    hidden: new Map(),
   });
   if (tasks.length === 0) return leaveAll('');
   if (head.url !== null) return leaveAll('the server is at a URL');
@@ -173,7 +174,8 @@ async function replaySafely(
       isHarmless: (tool) => harmless.has(tool),
       time,
     });
-    const hidden = session.announced.length === 0 ? new Set<string>() : await listHiddenTools(session.tools, source);
+    const names = [...session.tools.keys()];
+    const hidden: HiddenTools = session.announced.length === 0 ? new Map() : await findHidden(names, source);
     const results = new Map(safe.map((task, index) => [task, replayed[index]]));
     const drafted = tasks.map((task): DraftedTask => {
       const result = results.get(task);
@@ -194,7 +196,7 @@ function limitToAnnounced(source: WorldSource, { announced }: CapturedSession): 
   if (announced.length > 0) return source;
   return {
     ...source,
-    open: (variant) => source.open({ ...variant, isBare: true }),
+    open: (variant) => source.open({ ...variant, offers: [] }),
     [Symbol.asyncDispose]: async () => {},
   };
 }

@@ -1,6 +1,7 @@
 import { isRecord, type JsonObject, listTexts } from '../base/json.ts';
 import { clipText } from '../base/text.ts';
 import { draftClient, draftSteps, escapeText } from '../explore/draft/draft-cases.ts';
+import type { HiddenTools } from '../explore/find-hidden.ts';
 import { settleSession } from '../explore/draft/settle.ts';
 import { isWriter, type RequiredNames, writeTitle } from '../explore/draft/title.ts';
 import { isAnswered, isRefused } from '../explore/answers.ts';
@@ -26,8 +27,7 @@ export interface DraftedTask {
 export interface DraftContext {
   required: RequiredNames;
   harmless: ReadonlySet<string>;
-  /** The tools that the server lists only for a client with abilities. */
-  hidden: ReadonlySet<string>;
+  hidden: HiddenTools;
   hasWorkspace: boolean;
   takeId: (id: string) => string;
 }

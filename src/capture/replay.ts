@@ -1,4 +1,3 @@
-import { listHidden } from '../explore/check-exploration.ts';
 import type { KeptSession } from '../explore/corpus.ts';
 import type { ExploredRequest, Observation, ObservedStep } from '../explore/exploration.ts';
 import { areAlike, mergeSteps, nameOutcome, replaySessions } from '../explore/stability/replay.ts';
@@ -163,9 +162,4 @@ function explain(recorded: readonly ObservedStep[], replayed: readonly Observati
   if (step === undefined || other === undefined) return 'it had another answer in a copy of the workspace';
   const subject = step.request.kind === 'tool' ? step.request.tool : 'the request';
   return `${subject} ended with ${nameOutcome(other.outcome)} in a copy of the workspace without network, and with ${nameOutcome(step.observation.outcome)} in the session`;
-}
-
-/** Lists the tools of the session that the server lists only for a client with abilities. */
-export async function listHiddenTools(tools: ReadonlyMap<string, unknown>, source: WorldSource): Promise<Set<string>> {
-  return new Set(await listHidden({ tools: [...tools.keys()].map((name) => ({ name })) }, source));
 }

@@ -1,14 +1,13 @@
-import { ServerStartError } from '../base/errors.ts';
 import { formatCount } from '../base/text.ts';
 import type { Clock } from '../base/time.ts';
 import type { Exploration, ExploredSession, Finding, Unexplored } from './exploration.ts';
 import { type Explored, type ExploreOptions, exploreServer } from './explore.ts';
+import { findHidden } from './find-hidden.ts';
 import { findProblems } from './findings/find-problems.ts';
-import { readInventory } from './inventory.ts';
 import { listMarked } from './stability/merge-values.ts';
 import { replaySessions, type StableSession } from './stability/replay.ts';
 import { shareTime, type TimeShares } from './time-shares.ts';
-import { firstVariant, type WorldSource } from './world/world.ts';
+import type { WorldSource } from './world/world.ts';
 
 /** The shares of the time at which the exploring and the replays end. Findings are confirmed in the rest. */
 const exploringEnd = 0.8;
@@ -47,36 +46,21 @@ export async function checkExploration(
   const replayed = await replaySessions(explored.sessions, { source, workspace, alone, isHarmless, time });
   begin('Confirming findings');
   time.begin(1);
-  const hidden = await listHidden(inventory, source);
+  const hidden = await findHidden(
+    inventory.tools.map(({ name }) => name),
+    source,
+  );
   const found = await findProblems(runs, { inventory, source, isHarmless, startNoise, time });
   return {
     version: 1,
     ...explored,
     isCutByTime: time.isCut,
     sessions: replayed.stable.map(describeSession),
-    ...(hidden.length > 0 && { hidden }),
+    ...(hidden.size > 0 && { hidden: Object.fromEntries(hidden) }),
     flaky: replayed.flaky,
     findings: found.findings,
     unexplored: [...explored.unexplored, ...describeCut(replayed.notReplayed, found.notConfirmed)],
   };
-}
-
-/** Lists the tools that the server lists only for a client that offers something; all if it does not start for another one. */
-export async function listHidden(
-  { tools }: { tools: ReadonlyArray<{ name: string }> },
-  source: WorldSource,
-): Promise<string[]> {
-  const names = tools.map(({ name }) => name);
-  // A server at a URL is offered nothing.
-  if (source.isShared) return [];
-  try {
-    await using bare = await source.open({ ...firstVariant, isBare: true });
-    const listed = new Set((await readInventory(bare)).tools.map(({ name }) => name));
-    return names.filter((name) => !listed.has(name));
-  } catch (error) {
-    if (error instanceof ServerStartError) return names;
-    throw error;
-  }
 }
 
 /** Lists the sessions and findings that the time was too short for. */

@@ -1,5 +1,5 @@
 import type { JsonObject } from '../base/json.ts';
-import type { ElicitationAnswer, SamplingAnswer } from '../model/client-abilities.ts';
+import type { Ability, ElicitationAnswer, SamplingAnswer } from '../model/client-abilities.ts';
 
 /** A request that the explorer sends. `{{workspace}}` and `{{result.0/…}}` in its values are replaced when it is sent. */
 export type ExploredRequest =
@@ -123,8 +123,8 @@ export interface Exploration {
   sessions: readonly ExploredSession[];
   /** The tools whose calls were shown, or declared, to change nothing. */
   harmless: readonly string[];
-  /** The tools that the server lists only for a client that offers elicitation, sampling and roots; absent without any. */
-  hidden?: readonly string[];
+  /** The tools that the server lists only for a client that offers these abilities; absent without any. */
+  hidden?: Readonly<Record<string, readonly Ability[]>>;
   flaky: readonly FlakySession[];
   findings: readonly Finding[];
   unexplored: readonly Unexplored[];

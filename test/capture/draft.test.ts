@@ -19,7 +19,7 @@ function call(tool: string, args: JsonObject, text: string, isError = false): Ob
 function draft(task: Pick<DraftedTask, 'steps'> & Partial<DraftedTask>) {
   return draftTask(
     { earlier: 0, reason: null, isReplayed: true, ...task },
-    { required: new Map(), harmless: new Set(), hidden: new Set(), hasWorkspace: true, takeId: (id) => id },
+    { required: new Map(), harmless: new Set(), hidden: new Map(), hasWorkspace: true, takeId: (id) => id },
   );
 }
 

@@ -162,7 +162,7 @@ describe('draftEvals', () => {
 
   it('declines the URL that a refused call wants opened, as the exploration did, if the client offers that', () => {
     const refused = session([callForUrl('sync')], ['error sync']);
-    const [offering] = draft([refused], [], { hidden: ['sync'] });
+    const [offering] = draft([refused], [], { hidden: { sync: ['elicitation'] } });
     expect(offering).toMatchObject({
       checks: [{ type: 'toolError', error: { code: -32_042 } }],
     });

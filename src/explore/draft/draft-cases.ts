@@ -11,6 +11,7 @@ import {
   type Finding,
   nameRequest,
 } from '../exploration.ts';
+import type { HiddenTools } from '../find-hidden.ts';
 import { isValidationMessage } from '../findings/validation-messages.ts';
 import { readOutcomeText } from '../stability/texts.ts';
 import { mapTexts } from '../../workspace/placeholders.ts';
@@ -81,7 +82,7 @@ export function draftCases(exploration: Exploration, options: DraftOptions): Dra
     };
     const steps = draftSteps(session, { required, keepFile: options.keepsFiles ? keepFile : null });
     const client = draftClient(session, {
-      hidden: new Set(exploration.hidden),
+      hidden: new Map(Object.entries(exploration.hidden ?? {})),
       hasWorkspace: options.suiteWorkspace !== 'none',
     });
     const content = { id, title: escapeText(title), ...(client !== null && { client }), steps };
@@ -188,15 +189,18 @@ function nameSubject({ steps }: Pick<ExploredSession, 'steps'>): string {
 
 /**
  * Drafts the client's answers to the requests of the server; null if it asked for nothing. A tool that is listed only for a client with
- * abilities gets all of them.
+ * abilities gets these.
  */
 export function draftClient(
   { steps }: Pick<ExploredSession, 'steps'>,
-  { hidden, hasWorkspace }: { hidden: ReadonlySet<string>; hasWorkspace: boolean },
+  { hidden, hasWorkspace }: { hidden: HiddenTools; hasWorkspace: boolean },
 ): JsonObject | null {
   const asked = steps.flatMap(({ observation }) => observation.asked ?? []);
-  const needsAll = steps.some(({ request }) => request.kind === 'tool' && hidden.has(request.tool));
-  const names = abilities.filter((name) => needsAll || asked.some(({ ability }) => ability === name));
+  const needed = new Set([
+    ...asked.map(({ ability }) => ability),
+    ...steps.flatMap(({ request }) => (request.kind === 'tool' ? (hidden.get(request.tool) ?? []) : [])),
+  ]);
+  const names = abilities.filter((name) => needed.has(name));
   if (names.length === 0) return null;
   const roots = hasWorkspace ? ['file://{{workspace}}'] : [];
   const list = (name: Ability) =>

@@ -4,7 +4,7 @@ import { type Clock, race } from '../../base/time.ts';
 import { announceNames } from '../../mcp/abilities.ts';
 import { probeStdio, describeModernClient } from '../../mcp/probe-stdio.ts';
 import type { Handshake } from '../../mcp/protocol.ts';
-import { abilities } from '../../model/client-abilities.ts';
+import type { Ability } from '../../model/client-abilities.ts';
 import { connectChild } from '../../server/bridge/child.ts';
 import {
   createNotification,
@@ -58,8 +58,8 @@ export class HandshakeError extends Error {}
 const maxAnswers = 8;
 
 /**
- * Connects to a process on stdio and completes the handshake. The client announces the abilities for which `answer` has answers, or none if
- * it is null.
+ * Connects to a process on stdio and completes the handshake. The client announces the abilities that it `offers`, and answers the requests for
+ * these.
  *
  * @throws {HandshakeError} if the process ends, stays silent for `readyMs` or does not speak MCP
  */
@@ -71,7 +71,15 @@ export async function connect(
     readyMs,
     signal,
     answer,
-  }: { clock: Clock; limits: RequestLimits; readyMs: number; signal: AbortSignal; answer: AnswerClient | null },
+    offers,
+  }: {
+    clock: Clock;
+    limits: RequestLimits;
+    readyMs: number;
+    signal: AbortSignal;
+    answer: AnswerClient;
+    offers: readonly Ability[];
+  },
 ): Promise<Connection> {
   const child = connectChild(server);
   const waiting = new Map<MessageId, (response: ResponseMessage) => void>();
@@ -79,13 +87,13 @@ export async function connect(
   let noiseTaken: string | null = null;
   let nextId = 0;
   let capabilities: JsonObject = {};
-  const announced = announceNames(answer === null ? [] : abilities);
+  const announced = announceNames(offers);
   let asked: AskedRequest[] = [];
   let answers = 0;
   /** Answers a request of the server; null if the client does not offer it, or has answered too often. */
   const answerOne = (method: string, params: unknown): JsonObject | null => {
-    const given = answer?.(method, isRecord(params) ? params : {}) ?? null;
-    if (given === null) return null;
+    const given = answer(method, isRecord(params) ? params : {});
+    if (given === null || !offers.includes(given.asked.ability)) return null;
     answers += 1;
     if (answers <= maxAnswers) {
       asked.push(given.asked);

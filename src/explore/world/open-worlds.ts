@@ -3,6 +3,7 @@ import { dirname, join } from 'node:path';
 import { Disposer } from '../../base/disposal.ts';
 import { SandboxError, ServerStartError } from '../../base/errors.ts';
 import { silentLogger } from '../../base/logger.ts';
+import { abilities } from '../../model/client-abilities.ts';
 import { startServerProcess } from '../../server/container-file.ts';
 import { type PreparedStart, prepareStart } from '../../server/prepare-start.ts';
 import type { ServerContext, StartContext } from '../../server/running-server.ts';
@@ -111,16 +112,17 @@ async function openWorld(
     await writeFile(join(paths.outside, fileCanary.name), `${fileCanary.value}\n`);
     const files = variant.isForeign ? emptyWorkspace : start.workspace;
     await fillPlace(paths, files);
-    const clock = await moveClock(variant.daysAhead, { directory: paths.worlds, options: base.env['NODE_OPTIONS'] });
+    const moved = await moveClock(variant.daysAhead, { directory: paths.worlds, options: base.env['NODE_OPTIONS'] });
     const caches = nameCompileCaches(join(paths.worlds, 'compiled'));
-    const env = { ...caches, ...base.env, ...clock, ...nameCanary(variant) };
+    const env = { ...caches, ...base.env, ...moved, ...nameCanary(variant) };
     // Warnings about containers repeat for each world.
     const inPlace = startInPlace({ ...base, env, logger: silentLogger }, paths);
     const server = startServerProcess(inPlace, { readsStdin: true });
     const { createAnswers = createClientAnswers } = start;
-    const answer = variant.isBare === true ? null : createAnswers(start.workspace, paths);
+    const answer = createAnswers(start.workspace, paths);
     const limits = { limits: start.limits, readyMs: start.readyTimeoutMs };
-    const connection = await connect(server, { clock: context.clock, signal: context.signal, ...limits, answer });
+    const { clock, signal } = context;
+    const connection = await connect(server, { clock, signal, ...limits, answer, offers: variant.offers ?? abilities });
     return await createWorld(connection, paths, { files, dispose });
   } catch (error) {
     await dispose();

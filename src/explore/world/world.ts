@@ -9,6 +9,7 @@ import { hidePaths, showPaths } from '../../workspace/placeholders.ts';
 import { fillReferences, toObject, type WorldPaths } from './placeholders.ts';
 import { putBack } from './put-back.ts';
 import { compareSnapshots, type Snapshot, takeSnapshot } from './snapshot.ts';
+import type { Ability } from '../../model/client-abilities.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
 
 export type ListMethod = 'tools/list' | 'resources/list' | 'resources/templates/list' | 'prompts/list';
@@ -44,8 +45,8 @@ export interface WorldVariant {
   daysAhead: number;
   /** True for a workspace without the files of the user. */
   isForeign: boolean;
-  /** True for a client that offers the server nothing. */
-  isBare?: boolean;
+  /** The abilities that the client offers the server; all unless given. */
+  offers?: readonly Ability[];
 }
 
 export const firstVariant: WorldVariant = { folder: 'w', timeZone: null, daysAhead: 0, isForeign: false };
