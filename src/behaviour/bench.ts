@@ -1,6 +1,7 @@
 import type { Clock } from '../base/time.ts';
 import type { ExploredRequest, Observation } from '../explore/exploration.ts';
 import { judgeTrace } from '../explore/lab.ts';
+import type { KeptState } from '../explore/world/restorer.ts';
 import type { World, WorldSource, WorldVariant } from '../explore/world/world.ts';
 import { openVariant, type Start, type Worlds } from '../explore/world/worlds.ts';
 
@@ -31,9 +32,9 @@ export interface SidePair {
 
 export interface Bench {
   /**
-   * Opens a round, in which both sides answer at once, new worlds start while others are in use, and sessions share the requests with which
-   * they begin. In a quiet one, each request is sent, and nothing runs but the side that answers, so that neither its time nor a port of the
-   * machine depends on the other.
+   * Opens a round, in which both sides answer at once, new worlds start while others are in use, sessions share the requests with which they
+   * begin, and restored files make a new world of a server that keeps all in them. In a quiet one, each request is sent, each new world is a
+   * new process, and nothing runs but the side that answers, so that neither its time nor a port of the machine depends on the other.
    */
   openRound(variant: WorldVariant, options?: { isQuiet?: boolean }): Round;
 }
@@ -56,15 +57,21 @@ export function createBench({
   const judge = (step: { request: ExploredRequest; observation: Observation }) =>
     judgeTrace(step, (tool) => harmless.has(tool));
   const durations = new WeakMap<Observation, number>();
-  const openSide = (source: WorldSource, variant: WorldVariant, isQuiet: boolean) =>
-    openVariant(timeWorlds(source, clock, durations), variant, { isEager: !isQuiet, isSharing: !isQuiet });
+  const timed = { base: timeWorlds(base, clock, durations), head: timeWorlds(head, clock, durations) };
+  const kept: Record<keyof typeof timed, KeptState> = { base: new Map(), head: new Map() };
+  const openSide = (side: keyof typeof timed, variant: WorldVariant, isQuiet: boolean) =>
+    openVariant(timed[side], variant, {
+      isEager: !isQuiet,
+      isSharing: !isQuiet,
+      kept: isQuiet ? null : kept[side],
+    });
   const runSide = async (worlds: Worlds, requests: readonly ExploredRequest[], start: Start): Promise<SentStep[]> => {
     const { observations } = await worlds.run(requests, { start, judge });
     return observations.map((observation) => ({ observation, durationMs: durations.get(observation) ?? 0 }));
   };
   return {
     openRound: (variant, { isQuiet = false } = {}) => {
-      const sides = { base: openSide(base, variant, isQuiet), head: openSide(head, variant, isQuiet) };
+      const sides = { base: openSide('base', variant, isQuiet), head: openSide('head', variant, isQuiet) };
       return {
         run: async (requests, { start }) => {
           const runBase = async () => await runSide(sides.base, requests, start);

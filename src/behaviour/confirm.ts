@@ -83,7 +83,7 @@ async function shrinkAll(candidates: readonly Candidate[], { bench, context }: C
       continue;
     }
     const requests = await shrinkSession(candidate.requests, async (shorter) => {
-      const pair = await runPair(round, shorter, 'own');
+      const pair = await runPair(round, shorter);
       return findSame(candidate, shorter, { base: [pair.base], head: [pair.head] }, context) !== null;
     });
     shrunk.push(requests === candidate.requests ? candidate : { ...candidate, requests });
@@ -91,12 +91,8 @@ async function shrinkAll(candidates: readonly Candidate[], { bench, context }: C
   return shrunk;
 }
 
-async function runPair(
-  round: Round,
-  requests: readonly ComparedRequest[],
-  start: 'own' | 'new',
-): Promise<{ base: Run; head: Run }> {
-  return await round.run(listRequests(requests), { start });
+async function runPair(round: Round, requests: readonly ComparedRequest[]): Promise<{ base: Run; head: Run }> {
+  return await round.run(listRequests(requests), { start: 'new' });
 }
 
 /** Finds the difference with the same key; null if no run of the change shows it. */
@@ -127,7 +123,7 @@ async function repeat(
     const order = candidates.map((_, index) => index);
     // Another order shows what one session leaves for the next.
     for (const index of count % 2 === 0 ? order : order.toReversed()) {
-      const pair = await runPair(round, candidates[index]?.requests ?? [], 'new');
+      const pair = await runPair(round, candidates[index]?.requests ?? []);
       runs[index]?.base.push(pair.base);
       runs[index]?.head.push(pair.head);
     }
@@ -187,7 +183,7 @@ async function runOften(
   const runs: SessionRuns = { base: [], head: [] };
   let shown = 0;
   for (let count = 1; count <= chanceRounds; count += 1) {
-    const pair = await runPair(round, candidate.requests, 'new');
+    const pair = await runPair(round, candidate.requests);
     runs.base.push(pair.base);
     runs.head.push(pair.head);
     if (!isRepeatedByBase(candidate, runs, context)) return { confirmed: null, shown, of: count, isBaseFlaky: true };

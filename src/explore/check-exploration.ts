@@ -33,7 +33,7 @@ export async function exploreAndCheck(
  * problems that need no expected value.
  */
 export async function checkExploration(
-  { alone, runs, inventory, startNoise, ...explored }: Explored,
+  { kept, alone, runs, inventory, startNoise, ...explored }: Explored,
   { source, workspace, time, onProgress }: CheckOptions,
 ): Promise<Exploration> {
   const begin = (phase: string) => {
@@ -43,7 +43,7 @@ export async function checkExploration(
   const isHarmless = (tool: string) => harmless.has(tool);
   begin('Replaying');
   time.begin(replaysEnd);
-  const replayed = await replaySessions(explored.sessions, { source, workspace, alone, isHarmless, time });
+  const replayed = await replaySessions(explored.sessions, { source, workspace, alone, isHarmless, kept, time });
   begin('Confirming findings');
   time.begin(1);
   const hidden = await findHidden(

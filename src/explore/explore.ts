@@ -20,6 +20,7 @@ import type { TimeShares } from './time-shares.ts';
 import { explainRefusalByWorld } from './world/refused-by-world.ts';
 import { readFileTexts } from './vocabulary/file-texts.ts';
 import type { Workspace } from '../workspace/workspace.ts';
+import type { KeptState } from './world/restorer.ts';
 import { firstVariant, type WorldSource } from './world/world.ts';
 import { openVariant } from './world/worlds.ts';
 
@@ -71,6 +72,8 @@ const phases: ReadonlyArray<{ name: string; share: number; run: (context: PhaseC
 export interface Explored extends Omit<Exploration, 'version' | 'sessions' | 'flaky' | 'findings'> {
   /** The sessions that add something, with the answers of one run. */
   sessions: readonly KeptSession[];
+  /** Where the tools were seen to keep what they change. */
+  kept: KeptState;
   /** The runs of those that began in a new world. */
   alone: ReadonlySet<SessionRun>;
   /** Everything that ran. */
@@ -86,7 +89,8 @@ export interface Explored extends Omit<Exploration, 'version' | 'sessions' | 'fl
  */
 export async function exploreServer(source: WorldSource, options: ExploreOptions): Promise<Explored> {
   const { time, seed, workspace, onProgress } = options;
-  await using worlds = openVariant(source, firstVariant, { isEager: true, isSharing: true });
+  const kept: KeptState = new Map();
+  await using worlds = openVariant(source, firstVariant, { isEager: true, isSharing: true, kept });
   const first = await worlds.take();
   const { handshake } = first;
   const inventory = await readInventory(first);
@@ -136,7 +140,7 @@ export async function exploreServer(source: WorldSource, options: ExploreOptions
   const { sent } = lab;
   // Repeated requests do not count.
   lab.allow(Infinity);
-  const { kept, runs } = await chooseSettled(lab);
+  const { kept: sessions, runs } = await chooseSettled(lab);
   const { name, version, protocolVersion } = handshake;
   return {
     seed,
@@ -145,10 +149,11 @@ export async function exploreServer(source: WorldSource, options: ExploreOptions
     isCutByTime: time.isCut,
     requests: { sent, budget },
     coverage: countCoverage(runs, inventory, knowledge),
-    sessions: kept,
+    sessions,
     harmless: inventory.tools.map((tool) => tool.name).filter((tool) => lab.isHarmless(tool)),
     unexplored: [...source.missing, ...left, ...listUnexplored(tools, lab, { knowledge, isCut: time.isCut })],
-    alone: new Set(kept.map(({ run }) => run).filter((run) => lab.listBefore(run).length === 0)),
+    kept,
+    alone: new Set(sessions.map(({ run }) => run).filter((run) => lab.listBefore(run).length === 0)),
     runs: lab.runs,
     inventory,
     startNoise: first.startNoise,

@@ -8,6 +8,7 @@ import { fillReferences } from '../../src/explore/world/placeholders.ts';
 import { putBack } from '../../src/explore/world/put-back.ts';
 import { compareSnapshots, takeSnapshot } from '../../src/explore/world/snapshot.ts';
 import { firstVariant, type World, type WorldSource, type WorldVariant } from '../../src/explore/world/world.ts';
+import type { KeptState } from '../../src/explore/world/restorer.ts';
 import { openVariant } from '../../src/explore/world/worlds.ts';
 import { copyWorkspace, emptyWorkspace, readWorkspace } from '../../src/workspace/workspace.ts';
 import { createWorkspace } from '../support/workspace.ts';
@@ -20,8 +21,8 @@ const call = (tool: string, args: Record<string, unknown> = {}): ExploredRequest
 const [add, list] = [call('add', { name: 'alpha' }), call('list')];
 const isHarmless = (tool: string) => tool !== 'add';
 
-/** Where the names of `add` are, which `list` shows: in a file of the workspace, or in the process alone. */
-type Store = 'file' | 'process';
+/** Where the names of `add` are, which `list` shows: in a file of the workspace, in the process alone, or in both, of which it reads the process. */
+type Store = 'file' | 'process' | 'both';
 
 /** Opens worlds of a server without a process, and notes the requests that each gets. */
 function openNotedWorlds(store: Store): { source: WorldSource; noted: string[][] } {
@@ -30,18 +31,20 @@ function openNotedWorlds(store: Store): { source: WorldSource; noted: string[][]
     const own: string[] = [];
     noted.push(own);
     let names: unknown[] = [];
+    let stored = 0;
     let results: unknown[] = [];
     const answer = async (request: ExploredRequest): Promise<Observation> => {
       const sent = fillReferences(request, results);
       own.push('tool' in sent ? `${sent.tool} ${Object.values(sent.arguments).join()}`.trim() : sent.kind);
       const isAdding = sent.kind === 'tool' && sent.tool === 'add';
       if (isAdding) names.push(sent.arguments['name']);
+      stored += Number(isAdding);
       const isZone = sent.kind === 'tool' && sent.tool === 'zone';
       const result = { names: isZone ? [variant.timeZone ?? 'none'] : [...names] };
       results.push(result);
       const files: FileEffects = {
-        added: isAdding && store === 'file' && names.length === 1 ? ['names'] : [],
-        changed: isAdding && store === 'file' && names.length > 1 ? ['names'] : [],
+        added: isAdding && store !== 'process' && stored === 1 ? ['names'] : [],
+        changed: isAdding && store !== 'process' && stored > 1 ? ['names'] : [],
         removed: [],
       };
       return await Promise.resolve({ outcome: { kind: 'result', isError: false, result }, files, noise: null });
@@ -60,6 +63,7 @@ function openNotedWorlds(store: Store): { source: WorldSource; noted: string[][]
       },
       restoreFiles: async () => {
         if (store === 'file') names = [];
+        stored = 0;
         return await Promise.resolve(true);
       },
       send: answer,
@@ -74,9 +78,12 @@ function openNotedWorlds(store: Store): { source: WorldSource; noted: string[][]
 describe('openVariant', () => {
   const judge = ({ request }: { request: ExploredRequest }) =>
     'tool' in request && !isHarmless(request.tool) ? ('used' as const) : ('clean' as const);
-  const runAll = async (sessions: ExploredRequest[][], isSharing: boolean) => {
-    const { source, noted } = openNotedWorlds('process');
-    await using worlds = openVariant(source, firstVariant, { isEager: false, isSharing });
+  const runAll = async (
+    sessions: ExploredRequest[][],
+    { store = 'process', ...options }: { store?: Store; isSharing?: boolean; kept?: KeptState },
+  ) => {
+    const { source, noted } = openNotedWorlds(store);
+    await using worlds = openVariant(source, firstVariant, { isEager: false, ...options });
     const answers: unknown[] = [];
     for (const session of sessions) {
       const { observations } = await worlds.run(session, { start: 'new', judge });
@@ -88,15 +95,43 @@ describe('openVariant', () => {
   it('sends the requests with which sessions begin once, if nothing else has changed their world', async () => {
     const ofResult = call('find', { name: '{{result.0/names/0}}' });
     const sessions = [[add, list], [add, ofResult], [add, add, list], [list], [add, list]];
-    const shared = await runAll(sessions, true);
+    const shared = await runAll(sessions, { isSharing: true });
     expect(shared.noted).toEqual([
       ['add alpha', 'list', 'find alpha', 'add alpha', 'list'],
       ['list', 'add alpha', 'list'],
     ]);
-    const alone = await runAll(sessions, false);
+    const alone = await runAll(sessions, {});
     // A reader may follow another one.
     expect(alone.noted).toHaveLength(4);
     expect(shared.answers).toEqual(alone.answers);
+  });
+
+  const readsBetween = [[list], [add, list], [add, add], [list, add], [call('add', { name: 'beta' })]];
+
+  it('serves all sessions by one process, if a repeated session shows that the files hold all that it changed', async () => {
+    const kept: KeptState = new Map();
+    const { noted, answers } = await runAll(readsBetween, { store: 'file', kept });
+    expect(noted).toHaveLength(1);
+    expect([...kept]).toEqual([['add', 'files']]);
+    // The first session that changed something runs twice, between the same answers of the reader.
+    expect(noted[0]?.slice(1, 7)).toEqual(['add alpha', 'list', 'list', 'add alpha', 'list', 'list']);
+    expect(answers).toEqual((await runAll(readsBetween, { store: 'file' })).answers);
+  });
+
+  it.each(['process', 'both'] as const)('starts another process where the state is in the %s', async (store) => {
+    const kept: KeptState = new Map();
+    const { noted, answers } = await runAll(readsBetween, { store, kept });
+    const alone = await runAll(readsBetween, { store });
+    expect(answers).toEqual(alone.answers);
+    expect(noted).toHaveLength(alone.noted.length);
+    expect([...kept]).toEqual(store === 'both' ? [['add', 'elsewhere']] : []);
+  });
+
+  it('starts another process where only a repeated session shows the state of the first one', async () => {
+    const kept: KeptState = new Map();
+    const { answers } = await runAll([[add], [add]], { store: 'both', kept });
+    expect(answers).toEqual([[['alpha']], [['alpha']]]);
+    expect([...kept]).toEqual([['add', 'elsewhere']]);
   });
 });
 

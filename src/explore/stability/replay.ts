@@ -1,14 +1,16 @@
 import pMap from 'p-map';
 import { Disposer } from '../../base/disposal.ts';
-import { isJsonEqual, isRecord } from '../../base/json.ts';
+import { isRecord } from '../../base/json.ts';
 import type { KeptSession } from '../corpus.ts';
 import type { AskedRequest, FlakySession, Observation, ObservedStep, Outcome, SessionRun } from '../exploration.ts';
 import { judgeTrace } from '../lab.ts';
 import { namesFiles } from '../needs-files.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
 import type { TimeShares } from '../time-shares.ts';
+import type { KeptState } from '../world/restorer.ts';
 import type { WorldSource, WorldVariant } from '../world/world.ts';
 import { openVariant } from '../world/worlds.ts';
+import { isLike, nameAsked } from './compare-observations.ts';
 import { mergeValues } from './merge-values.ts';
 import { printMasked } from './texts.ts';
 
@@ -40,8 +42,9 @@ const groupSize = 16;
 
 /**
  * Replays sessions in three new worlds, and once more among other files. Drops those whose outcome differs, and marks the parts of the
- * others that differ. One process serves several sessions, with restored files: that counts where each answer and each change of a file is
- * as it was when the session ran in a new world first. Otherwise, the session is replayed in a new world again.
+ * others that differ. One process serves several sessions, with restored files. Unless the files are known to hold all that a server keeps,
+ * that counts where each answer and each change of a file is as it was when the session ran in a new world first. Otherwise, the session is
+ * replayed in a new world again.
  */
 export async function replaySessions(
   kept: readonly KeptSession[],
@@ -50,6 +53,7 @@ export async function replaySessions(
     workspace,
     alone,
     isHarmless,
+    kept: keptState = new Map(),
     time,
   }: {
     source: WorldSource;
@@ -57,22 +61,24 @@ export async function replaySessions(
     /** The runs that began in a new world. */
     alone: ReadonlySet<SessionRun>;
     isHarmless: (tool: string) => boolean;
+    /** Where the tools were seen to keep what they change. */
+    kept?: KeptState;
     time: Pick<TimeShares, 'isOver'>;
   },
 ): Promise<Replayed> {
   await using resources = new Disposer();
   const judge = (step: Pick<ObservedStep, 'request' | 'observation'>) => judgeTrace(step, isHarmless);
   const openReplay = (variant: WorldVariant) => {
-    const worlds = resources.use(openVariant(source, variant, { isEager: false, isSharing: true }));
+    const worlds = resources.use(openVariant(source, variant, { isEager: false, isSharing: true, kept: keptState }));
     const results = new Map<KeptSession, readonly Observation[]>();
     let keepsState = false;
     const repeat = async ({ run }: KeptSession): Promise<readonly Observation[]> => {
       const requests = run.steps.map(({ request }) => request);
       const start = alone.has(run) && !keepsState ? 'restored' : 'new';
       const replayed = await worlds.run(requests, { start, judge });
-      if (!replayed.isRestored || isLike(run.steps, replayed.observations)) return replayed.observations;
+      if (!replayed.isRestored || areLike(run.steps, replayed.observations)) return replayed.observations;
       const { observations } = await worlds.run(requests, { start: 'new', judge });
-      keepsState = isLike(run.steps, observations);
+      keepsState = areLike(run.steps, observations);
       return observations;
     };
     const replay = async (sessions: readonly KeptSession[]) => {
@@ -125,17 +131,8 @@ export async function replaySessions(
 }
 
 /** Checks if steps were observed again, apart from times, ids and other volatile forms. */
-function isLike(steps: readonly ObservedStep[], observed: readonly Observation[]): boolean {
-  return steps.every(({ observation }, index) => {
-    const { outcome, files, noise } = observation;
-    const other = observed[index];
-    return (
-      other !== undefined &&
-      isJsonEqual([files, noise], [other.files, other.noise]) &&
-      nameAsked(observation) === nameAsked(other) &&
-      printMasked(outcome) === printMasked(other.outcome)
-    );
-  });
+function areLike(steps: readonly ObservedStep[], observed: readonly Observation[]): boolean {
+  return steps.every(({ observation }, index) => isLike(observation, observed[index]));
 }
 
 function findDifference(replays: ReadonlyArray<readonly Observation[]>): string | null {
@@ -148,12 +145,6 @@ function findDifference(replays: ReadonlyArray<readonly Observation[]>): string 
     if (asked.size > 1) return `request ${index + 1} asked the client for different things`;
   }
   return null;
-}
-
-/** Names the requests of the server to its client, apart from those for roots: a server may ask for these at any time. */
-function nameAsked(observation: Observation | undefined): string {
-  const abilities = (observation?.asked ?? []).map(({ ability }) => ability);
-  return abilities.filter((ability) => ability !== 'roots').join();
 }
 
 /** Leaves out requests for roots, which may have come with the step by chance. */

@@ -13,12 +13,17 @@ interface Trunk {
   results: readonly unknown[];
 }
 
+/** A session that left something in its world. */
+export interface LeftSession {
+  requests: readonly ExploredRequest[];
+  observations: readonly Observation[];
+}
+
 /** What sessions have left in a world since it was new, or since its files were restored. */
 export interface History {
   /** The worst of all traces. */
   state: Trace;
-  /** The sessions that left something. */
-  left: ReadonlyArray<readonly ExploredRequest[]>;
+  left: readonly LeftSession[];
   /** Null if the state is that of several sessions. */
   trunk: Trunk | null;
 }
@@ -60,7 +65,7 @@ export function addSession(
   return {
     state: sent.reduce((worst, trace) => (traces.indexOf(trace) > traces.indexOf(worst) ? trace : worst), state),
     // A session that continues others begins with all of their requests.
-    left: shared > 0 ? [requests] : [...left, requests],
+    left: [...(shared > 0 ? [] : left), { requests, observations }],
     trunk: isFromClean
       ? {
           requests: requests.slice(0, end),

@@ -1,5 +1,6 @@
 import type { ExploredRequest, Observation } from '../exploration.ts';
 import { addSession, emptyHistory, findServed, type History, type Trace } from './history.ts';
+import { createRestorer, type JudgeTrace, type KeptState } from './restorer.ts';
 import type { World, WorldSource, WorldVariant } from './world.ts';
 
 /**
@@ -26,8 +27,7 @@ export interface Worlds extends AsyncDisposable {
     requests: readonly ExploredRequest[],
     options: {
       start: Start;
-      /** Judges how the world is after each request, apart from the files that it began with. */
-      judge: (step: { request: ExploredRequest; observation: Observation }) => Trace;
+      judge: JudgeTrace;
     },
   ): Promise<SessionAnswers>;
   /** Opens a world if there is none, and returns it. */
@@ -47,13 +47,15 @@ interface OpenWorld {
 
 /**
  * Opens worlds as sessions need them. With `isEager`, the next one starts while the present one is in use. With `isSharing`, a session
- * continues in a world that has served the requests with which it begins.
+ * continues in a world that has served the requests with which it begins. With `kept`, a world counts as new after its files were restored,
+ * if its tools were seen to keep what they change in files alone.
  */
 export function openVariant(
   source: WorldSource,
   variant: WorldVariant,
-  { isEager, isSharing = false }: { isEager: boolean; isSharing?: boolean },
+  { isEager, isSharing = false, kept = null }: { isEager: boolean; isSharing?: boolean; kept?: KeptState | null },
 ): Worlds {
+  const restorer = kept === null || source.isShared ? null : createRestorer(kept);
   let present: OpenWorld | null = null;
   let next: Promise<World> | null = null;
   const endings: Array<PromiseLike<void>> = [];
@@ -82,10 +84,16 @@ export function openVariant(
     return opened;
   };
   /** Returns a world in which a session can begin. */
-  const takeFit = async (requests: readonly ExploredRequest[], start: Start): Promise<OpenWorld> => {
+  const takeFit = async (
+    requests: readonly ExploredRequest[],
+    { start, judge }: { start: Start; judge: JudgeTrace },
+  ): Promise<OpenWorld> => {
     if (present === null || isFit(present, requests, { start, isSharing })) return await takeWorld();
-    const canStay = start === 'restored' && present.sessions < maxSessions && !present.world.isLost;
-    if (canStay && (await present.world.restoreFiles())) {
+    const { world, sessions, history, isRestored } = present;
+    const canStay = start !== 'own' && sessions < maxSessions && !world.isLost;
+    if (canStay && !isRestored && (await restorer?.restore(world, history.left, judge)) === true) {
+      present.history = emptyHistory;
+    } else if (canStay && start === 'restored' && (await world.restoreFiles())) {
       present.isRestored = true;
       present.history = emptyHistory;
     } else discard();
@@ -94,7 +102,7 @@ export function openVariant(
   return {
     take: async () => (await takeWorld()).world,
     run: async (requests, { start, judge }) => {
-      const current = await takeFit(requests, start);
+      const current = await takeFit(requests, { start, judge });
       const { world, history, isRestored } = current;
       current.sessions += 1;
       const served = findServed(isSharing && start !== 'own' ? history : emptyHistory, requests);
@@ -109,11 +117,18 @@ export function openVariant(
         const hasLost = [...changed, ...removed].some((path) => world.hadFile(path));
         const trace = hasLost ? 'spoilt' : judge({ request, observation });
         traces.push(trace);
-        if (trace !== 'clean') openNext();
+        const isClean = trace === 'clean' && shared === 0 && history.state === 'clean';
+        if (isClean && traces.every((each) => each === 'clean')) restorer?.noteRead({ request, observation });
+        if (trace !== 'clean' && restorer?.isPromising({ request, observation }) !== true) openNext();
         if (world.isLost) break;
       }
       current.history = addSession(history, { requests, observations, results: world.results, traces });
-      return { observations, shared, before: shared === 0 ? history.left : [], isRestored };
+      return {
+        observations,
+        shared,
+        before: shared === 0 ? history.left.map((session) => session.requests) : [],
+        isRestored,
+      };
     },
     [Symbol.asyncDispose]: async () => {
       discard();
