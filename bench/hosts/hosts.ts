@@ -2,8 +2,8 @@
 import { claudeCodeAdapter } from '../../src/host-drivers/adapters/claude-code.ts';
 import type { HostStarter } from '../../src/host-drivers/driver.ts';
 import { codexAdapter } from '../../src/host-drivers/adapters/codex.ts';
-import { copilotCliStarter } from '../../src/host-drivers/starters/copilot-cli.ts';
-import { geminiCliStarter } from '../../src/host-drivers/starters/gemini-cli.ts';
+import { copilotCliAdapter } from '../../src/host-drivers/adapters/copilot-cli.ts';
+import { geminiCliAdapter } from '../../src/host-drivers/adapters/gemini-cli.ts';
 import { gooseAdapter } from '../../src/host-drivers/adapters/goose.ts';
 import { opencodeAdapter } from '../../src/host-drivers/adapters/opencode.ts';
 import { qwenCodeAdapter } from '../../src/host-drivers/adapters/qwen-code.ts';
@@ -44,13 +44,13 @@ export const measuredHosts: readonly MeasuredHost[] = [
   },
   {
     ...plain,
-    starter: copilotCliStarter,
+    starter: copilotCliAdapter,
     package: '@github/copilot',
     program: `@github/copilot-${system}/copilot`,
   },
   {
     ...plain,
-    starter: geminiCliStarter,
+    starter: geminiCliAdapter,
     package: '@google/gemini-cli',
     program: '@google/gemini-cli/bundle/gemini.js',
     model: 'gemini-2.5-flash',

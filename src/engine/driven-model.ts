@@ -2,6 +2,7 @@ import { describeError } from '../base/errors.ts';
 import { isForbidden } from '../cases/case.ts';
 import { clipReason, printValue } from '../checks/reasons.ts';
 import type { HostAdapter, ProviderRequest, ProviderResponse, ShownServers } from '../host-drivers/driver.ts';
+import { maskFiles } from '../host-drivers/place-mask.ts';
 import { isCutOff, type ModelAnswer, type ModelCall, type TextMask } from '../models/language-model.ts';
 import { toAssistantMessage } from '../models/model-messages.ts';
 import { type DrivenRun, nameServer } from './driven-run.ts';
@@ -71,7 +72,7 @@ async function askModel(
     const reason = `The model asked for another tool in its answer ${maxSteps}, and \`maxSteps\` allows ${maxSteps}.`;
     return { status: 'fail', reason, effect: 'stop' };
   }
-  const call = identifyCall(request, { shown, run, asked });
+  const call = identifyCall(request, mask, { shown, run, asked });
   const live: ProviderResponse[] = [];
   const answer = await session.answer(
     { ...call, hostProgram: { platform: program.platform, builtIns: settings.builtIns } },
@@ -81,6 +82,7 @@ async function askModel(
       ...(timeoutMs !== null && { timeoutMs }),
       acceptsRefusal: run.acceptsRefusal,
       hostRequest: {
+        wire: wire.id,
         path,
         headers: pickHeaders(request.headers),
         body: JSON.stringify(request.body),
@@ -124,15 +126,18 @@ function findMissing(
 /** The call as a recording knows it: without the host's own prompt and tools, times, ids and paths. */
 function identifyCall(
   request: ProviderRequest,
+  mask: TextMask,
   { shown, run, asked }: { shown: ShownServers; run: DrivenRun; asked: Asked },
 ): ModelCall {
   const { messages, open } = asked;
   if (messages.length === 0) messages.push({ role: 'user', content: [{ type: 'text', text: run.prompt }] });
-  const results = run.turn.program.adapter.wire.readResults(request).flatMap(({ callId: toolCallId, output }) => {
-    const toolName = open.get(toolCallId);
-    if (toolName === undefined) return [];
+  const ids = [...open.keys()];
+  const results = run.turn.program.adapter.wire.readResults(request).flatMap(({ callId, output }) => {
+    const toolCallId = typeof callId === 'number' ? ids[callId] : callId;
+    const toolName = toolCallId === undefined ? undefined : open.get(toolCallId);
+    if (toolCallId === undefined || toolName === undefined) return [];
     open.delete(toolCallId);
-    const value = JSON.parse(JSON.stringify(output ?? null));
+    const value = JSON.parse(maskFiles(JSON.stringify(mask.hide(output ?? null))));
     return [{ type: 'tool-result' as const, toolCallId, toolName, output: { type: 'json' as const, value } }];
   });
   if (results.length > 0) messages.push({ role: 'tool', content: results });

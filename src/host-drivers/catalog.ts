@@ -2,6 +2,8 @@
 
 import { claudeCodeAdapter } from './adapters/claude-code.ts';
 import { codexAdapter } from './adapters/codex.ts';
+import { copilotCliAdapter } from './adapters/copilot-cli.ts';
+import { geminiCliAdapter } from './adapters/gemini-cli.ts';
 import { gooseAdapter } from './adapters/goose.ts';
 import { opencodeAdapter } from './adapters/opencode.ts';
 import { qwenCodeAdapter } from './adapters/qwen-code.ts';
@@ -10,6 +12,8 @@ import type { HostAdapter } from './driver.ts';
 const adapters: readonly HostAdapter[] = [
   claudeCodeAdapter,
   codexAdapter,
+  copilotCliAdapter,
+  geminiCliAdapter,
   gooseAdapter,
   opencodeAdapter,
   qwenCodeAdapter,

@@ -83,8 +83,8 @@ export interface ShownServers {
 
 /** The result of a call that a request brings back to the model. */
 export interface ReturnedResult {
-  /** The id of the call in the answer that asked for it. */
-  callId: string;
+  /** The id of the call in the answer that asked for it; its place among the calls there, from 0, if the wire has no ids. */
+  callId: string | number;
   /** As JSON, in the words of the wire. Each part of it is compared with a recording. */
   output: unknown;
 }
@@ -106,7 +106,7 @@ export interface Wire {
   /** Lists the results of the calls of the latest answer, in the order of the request. */
   readResults(request: ProviderRequest): readonly ReturnedResult[];
   /**
-   * Reads a successful response of the provider, streamed or not. Ids of calls are those that `readResults` returns later.
+   * Reads a successful response of the provider, streamed or not. `readResults` returns the ids of calls later, or their places.
    *
    * @throws {Error} if the response is not complete
    */

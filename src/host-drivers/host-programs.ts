@@ -25,7 +25,7 @@ import {
   readVersion,
 } from './driver.ts';
 import { type AnswerMcp, serveMcp } from './mcp-socket.ts';
-import { createPlaceMask } from './place-mask.ts';
+import { createPlaceMask, placeholders } from './place-mask.ts';
 import { openProviderProxy } from './provider-proxy.ts';
 import { stubProgram } from './stub.ts';
 
@@ -207,9 +207,9 @@ async function runHost(
   resources.defer(() => removeTree(root));
   const [home, directory] = [join(root, 'home'), join(root, 'work')];
   const mask = createPlaceMask([
-    [home, '{HOME}'],
-    [directory, '{DIRECTORY}'],
-    [root, '{HOST}'],
+    [home, placeholders.home],
+    [directory, placeholders.directory],
+    [root, placeholders.root],
   ]);
   const stub = join(root, 'stub.mjs');
   writeFileSync(stub, stubProgram);

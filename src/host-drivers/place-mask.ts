@@ -1,5 +1,15 @@
 import type { TextMask } from '../models/language-model.ts';
 
+/** Stand for the HOME of a host, its working directory, and the folder of both. */
+export const placeholders = { home: '{HOME}', directory: '{DIRECTORY}', root: '{HOST}' } as const;
+
+const fileOfHost = new RegExp(`(${Object.values(placeholders).join('|')})/[^\\s"'<>]*`, 'g');
+
+/** Replaces the files of a host in a masked JSON text: a host gives the file for a long result another name in each run. */
+export function maskFiles(json: string): string {
+  return json.replaceAll(fileOfHost, '$1/{FILE}');
+}
+
 /** Replaces the paths of one run of a host by placeholders, in every text of a value, and back. */
 export function createPlaceMask(paths: ReadonlyArray<readonly [path: string, placeholder: string]>): TextMask {
   const forth = paths;

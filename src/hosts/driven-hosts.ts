@@ -6,6 +6,8 @@ import type { HostWireId } from './host-wires.ts';
 export const drivenHosts: ReadonlyMap<string, HostWireId> = new Map([
   ['claude-code', 'anthropic-messages'],
   ['codex', 'openai-responses'],
+  ['copilot-cli', 'openai-chat'],
+  ['gemini-cli', 'google-generate-content'],
   ['goose', 'openai-chat'],
   ['opencode', 'openai-chat'],
   ['qwen-code', 'openai-chat'],

@@ -9,6 +9,7 @@ const withoutResponses: ReadonlySet<string> = new Set(['anthropic', 'google', 'm
 
 export const hostWires = {
   'anthropic-messages': { title: "Anthropic's Messages", isOf: (provider) => provider === 'anthropic' },
+  'google-generate-content': { title: "Google's generateContent", isOf: (provider) => provider === 'google' },
   'openai-chat': { title: 'Chat Completions', isOf: (provider) => provider !== 'anthropic' },
   'openai-responses': { title: "OpenAI's Responses", isOf: (provider) => !withoutResponses.has(provider) },
 } as const satisfies Readonly<Record<string, HostWire>>;

@@ -17,15 +17,15 @@ export async function attemptHostRequest(
   request: HostRequest,
   { remainingMs, signal }: AttemptBounds,
 ): Promise<AttemptOutcome<Omit<ModelAnswer, 'isReplayed'>>> {
-  const { path, headers, body } = request;
+  const { wire, path, headers, body } = request;
   const { route, limits, redactor, pacer, settings, model } = caller;
   const attemptTimeoutMs = Math.min(limits.attemptTimeoutMs, remainingMs);
   const outcome = await attemptRequest(
     route,
     {
       method: 'POST',
-      url: new URL(`${settings.baseUrl.href.replace(/\/$/, '')}${path}`),
-      headers: { ...headers, ...writeHeaders(settings.headers), ...authorize(settings) },
+      url: new URL(`${findBase(settings, wire)}${path}`),
+      headers: { ...headers, ...writeHeaders(settings.headers), ...authorize(settings, wire) },
       body,
     },
     {
@@ -51,8 +51,15 @@ export async function attemptHostRequest(
   }
 }
 
-function authorize({ format, apiKey }: ProviderSettings): Record<string, string> {
+/** Google has Chat Completions in a folder of its own API. */
+function findBase({ baseUrl }: ProviderSettings, wire: HostRequest['wire']): string {
+  const base = baseUrl.href.replace(/\/$/, '');
+  return wire === 'google-generate-content' ? base.replace(/\/openai$/, '') : base;
+}
+
+function authorize({ format, apiKey }: ProviderSettings, wire: HostRequest['wire']): Record<string, string> {
   if (apiKey === null) return {};
   const key = apiKey.reveal();
+  if (wire === 'google-generate-content') return { 'x-goog-api-key': key };
   return format === 'anthropic' ? { 'x-api-key': key } : { authorization: `Bearer ${key}` };
 }

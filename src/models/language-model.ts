@@ -8,6 +8,7 @@ import type {
 } from '@ai-sdk/provider';
 import type { JsonObject } from '../base/json.ts';
 import type { ModelParameters } from '../cases/case.ts';
+import type { HostWireId } from '../hosts/host-wires.ts';
 
 /** A model as files and options name it: `provider/name`. The name may contain slashes. */
 export interface ModelName {
@@ -32,7 +33,8 @@ export interface ModelCall extends ModelParameters {
 
 /** A call in the words of the host that makes it. */
 export interface HostRequest {
-  /** Below the base URL of the provider, with the query. */
+  wire: HostWireId;
+  /** Below the base URL of the provider, which ends in its version, with the query. */
   path: string;
   /** Those that the provider may see. */
   headers: Readonly<Record<string, string>>;

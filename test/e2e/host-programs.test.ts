@@ -40,6 +40,8 @@ const codex = { id: 'codex', format: 'responses', echo: 'echo', namespace: 'mcp_
 const hosts: readonly Host[] = [
   claude,
   { ...claude, builtIns: 'off' },
+  { ...openAi, id: 'copilot-cli', echo: 'server-echo' },
+  { id: 'gemini-cli', format: 'google', model: 'google/gemini-2.5-flash', echo: 'mcp_server_echo' },
   { ...openAi, id: 'goose', echo: 'server__echo' },
   { ...openAi, id: 'opencode', echo: 'server_echo' },
   {
@@ -63,7 +65,10 @@ const hosts: readonly Host[] = [
 const createScript =
   ({ echo, namespace, search, bridge }: Host) =>
   ({ body }: ProviderRequest): ModelReply => {
-    const [tools, said] = [JSON.stringify(body['tools'] ?? []), JSON.stringify(body['messages'] ?? body['input'])];
+    const [tools, said] = [
+      JSON.stringify(body['tools'] ?? []),
+      JSON.stringify(body['messages'] ?? body['input'] ?? body['contents']),
+    ];
     if (said.includes('Echo: hi')) return { text: 'It answered Echo: hi.' };
     const call = { name: echo, ...(namespace !== undefined && { namespace }), arguments: { message: 'hi' } };
     if (tools.includes(`"${echo}"`)) return { toolCalls: [call] };
@@ -96,7 +101,9 @@ cases:
       });
       const inputs = { 'server-command': everythingOverStdio };
       const path = { PATH: process.env['PATH'] ?? '' };
-      const prefix = host.format === 'anthropic' ? 'ANTHROPIC' : 'OPENAI';
+      const prefix = { anthropic: 'ANTHROPIC', google: 'GEMINI', compatible: 'OPENAI', responses: 'OPENAI' }[
+        host.format
+      ];
       const keys = { [`${prefix}_API_KEY`]: 'sk-canary', [`${prefix}_BASE_URL`]: provider.baseUrl };
       const environment = { ...path, ...keys };
       const made = await runEmbeddedGate(workspace, { ...inputs, recordings: 'record' }, { environment });

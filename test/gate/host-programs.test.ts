@@ -10,6 +10,8 @@ import { createWorkspace, type Workspace } from '../support/workspace.ts';
 const scripts: ReadonlyMap<string, string> = new Map([
   ['claude', 'scripted-claude.mjs'],
   ['codex', 'scripted-codex.mjs'],
+  ['copilot', 'scripted-chat.mjs'],
+  ['gemini', 'scripted-gemini.mjs'],
   ['goose', 'scripted-chat.mjs'],
   ['opencode', 'scripted-chat.mjs'],
   ['qwen', 'scripted-chat.mjs'],
@@ -170,9 +172,9 @@ describe.skipIf(process.platform === 'win32')('the program of a host', () => {
   });
 });
 
-interface OpenAiHost {
+interface OtherHost {
   /** Chat Completions by default. */
-  format?: 'responses';
+  format?: 'responses' | 'google';
   namespace?: string;
   id: string;
   version: string;
@@ -184,7 +186,8 @@ interface OpenAiHost {
 }
 
 const denial = (name: string) => `refused a call: It did not approve the call of ${name}.`;
-const openAiHosts: readonly OpenAiHost[] = [
+const noTool = 'showed the model no tool of the server \\"server\\".';
+const otherHosts: readonly OtherHost[] = [
   {
     id: 'codex',
     version: '0.171.0',
@@ -195,11 +198,26 @@ const openAiHosts: readonly OpenAiHost[] = [
     reason: denial('argv'),
   },
   {
+    id: 'copilot-cli',
+    version: '1.0.102',
+    shown: 'server-argv',
+    misbehaves: 'approve nothing',
+    reason: denial('server-argv'),
+  },
+  {
+    id: 'gemini-cli',
+    version: '0.61.0',
+    format: 'google',
+    shown: 'mcp_server_argv',
+    misbehaves: 'hide the tools',
+    reason: noTool,
+  },
+  {
     id: 'goose',
     version: '1.52.0',
     shown: 'server__argv',
     misbehaves: 'hide the tools',
-    reason: 'showed the model no tool of the server \\"server\\".',
+    reason: noTool,
   },
   {
     id: 'opencode',
@@ -218,8 +236,9 @@ const openAiHosts: readonly OpenAiHost[] = [
   },
 ];
 
-describe.skipIf(process.platform === 'win32').each(openAiHosts)('the program of $id', (host) => {
+describe.skipIf(process.platform === 'win32').each(otherHosts)('the program of $id', (host) => {
   const { shown: name, namespace } = host;
+  const prefix = host.format === 'google' ? 'GEMINI' : 'OPENAI';
   const call = { name, ...(namespace !== undefined && { namespace }), arguments: { loud: true } };
   const open = async () =>
     await openScriptedProvider({
@@ -234,18 +253,19 @@ describe.skipIf(process.platform === 'win32').each(openAiHosts)('the program of 
     });
   const write = (written: Written = {}) =>
     writeEvals(written)
-      .replace('anthropic/claude-haiku-4.5', 'openai/gpt-test')
+      .replace('anthropic/claude-haiku-4.5', host.format === 'google' ? 'google/gemini-2.5-flash' : 'openai/gpt-test')
       .replace('command: claude-code, version: 2.1.330', `command: ${host.id}, version: ${host.version}`);
 
   it('answers a prompt, and replays it elsewhere on another day without a key', async () => {
     await using chat = await open();
     await using workspace = await createWorkspace({ 'notes.evals.yaml': write() });
-    const environment = { PATH: path(), OPENAI_API_KEY: key, OPENAI_BASE_URL: chat.baseUrl };
+    const environment = { PATH: path(), [`${prefix}_API_KEY`]: key, [`${prefix}_BASE_URL`]: chat.baseUrl };
     const made = await runEmbeddedGate(workspace, { recordings: 'record' }, { says: 'hello', environment });
     expect(made.report.cases[0]?.failures).toEqual([]);
     expect(made.report.verdict.outcome).toBe('passed');
     expect(chat.requests).toHaveLength(2);
-    expect(chat.requests[0]?.headers).toMatchObject({ authorization: `Bearer ${key}` });
+    const authorization = host.format === 'google' ? { 'x-goog-api-key': key } : { authorization: `Bearer ${key}` };
+    expect(chat.requests[0]?.headers).toMatchObject(authorization);
     expect(chat.requests[0]?.headers).not.toHaveProperty('x-session');
 
     await using other = await createWorkspace({ 'home/.keep': '' });
@@ -274,7 +294,7 @@ describe.skipIf(process.platform === 'win32').each(openAiHosts)('the program of 
     await using workspace = await createWorkspace({
       'notes.evals.yaml': write({ prompt: `Say it and ${host.misbehaves}.` }),
     });
-    const environment = { PATH: path(), OPENAI_API_KEY: key, OPENAI_BASE_URL: chat.baseUrl };
+    const environment = { PATH: path(), [`${prefix}_API_KEY`]: key, [`${prefix}_BASE_URL`]: chat.baseUrl };
     const { report } = await runEmbeddedGate(workspace, {}, { says: 'hello', environment });
     expect(JSON.stringify(report.cases[0])).toContain(host.reason);
     expect(report.totals).toMatchObject({ passed: 0, failed: 0 });

@@ -104,7 +104,12 @@ it('reads answers, refusals and failures from the output', () => {
     denials: [],
     errors: [],
   });
-  expect(codexAdapter.readOutput(print(call('user cancelled MCP tool call'))).denials).toHaveLength(1);
+  for (const refusal of [
+    'user cancelled MCP tool call',
+    'MCP tool call requires approval, but approval policy is never',
+  ]) {
+    expect(codexAdapter.readOutput(print(call(refusal))).denials).toEqual(['It did not approve the call of read.']);
+  }
   const failed = { type: 'turn.failed', error: { message: 'No credit.' } };
   expect(codexAdapter.readOutput(print(failed)).errors).toEqual(['It reports an error: No credit.']);
 });

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { copilotCliAdapter } from '../../src/host-drivers/adapters/copilot-cli.ts';
 import { gooseAdapter } from '../../src/host-drivers/adapters/goose.ts';
 import { opencodeAdapter } from '../../src/host-drivers/adapters/opencode.ts';
 import { qwenCodeAdapter } from '../../src/host-drivers/adapters/qwen-code.ts';
@@ -121,12 +122,19 @@ describe('the instructions of a server', () => {
 
 it('finds the tools of the servers by the names that each host makes', () => {
   const servers = [{ name: 'My Notes', instructions: null }];
-  const names = ['shell', 'mynotes__files.read', 'My_Notes_files_read', 'mcp__My_Notes__files_read'];
+  const names = [
+    'shell',
+    'mynotes__files.read',
+    'My_Notes_files_read',
+    'mcp__My_Notes__files_read',
+    'My_Notes-files_read',
+  ];
   const request = ask({ tools: names.map(declare), messages: [] });
   for (const [adapter, name] of [
     [gooseAdapter, names[1]],
     [opencodeAdapter, names[2]],
     [qwenCodeAdapter, names[3]],
+    [copilotCliAdapter, names[4]],
   ] as const) {
     expect(adapter.readShown(request, servers).tools.map((tool) => tool.name)).toEqual([name]);
     expect(adapter.nameTool('My Notes', 'files.read')).toBe(name);
@@ -164,4 +172,25 @@ it('reads answers, refusals and failures from the output of a host', () => {
   });
   expect(opencodeAdapter.readOutput(print(refuse('The user rejected permission to use it.'))).denials).toHaveLength(1);
   expect(opencodeAdapter.readOutput(print({ type: 'error', error: { name: 'APIError' } })).errors).toHaveLength(1);
+});
+
+it('reads answers, refusals of the tools of servers and failures from the events of Copilot CLI', () => {
+  const start = (toolCallId: string, data: object) => ({ type: 'tool.execution_start', data: { toolCallId, ...data } });
+  const deny = (toolCallId: string) => ({
+    type: 'tool.execution_complete',
+    data: { toolCallId, success: false, error: { message: 'Permission denied', code: 'denied' } },
+  });
+  const output = print(
+    start('call_1', { toolName: 'bash' }),
+    deny('call_1'),
+    start('call_2', { toolName: 'notes-read', mcpServerName: 'notes' }),
+    deny('call_2'),
+    { type: 'assistant.message', data: { content: 'Done.' } },
+    { type: 'session.error', data: { message: 'No credit.' } },
+  );
+  expect(copilotCliAdapter.readOutput(output)).toEqual({
+    text: 'Done.',
+    denials: ['It did not approve the call of notes-read.'],
+    errors: ['It reports an error: No credit.'],
+  });
 });

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { serveMcp } from '../../src/host-drivers/mcp-socket.ts';
-import { createPlaceMask } from '../../src/host-drivers/place-mask.ts';
+import { createPlaceMask, maskFiles } from '../../src/host-drivers/place-mask.ts';
 import { openProviderProxy } from '../../src/host-drivers/provider-proxy.ts';
 import { listenOnLoopback } from '../../src/server/proxy-listener.ts';
 
@@ -64,4 +64,11 @@ it('hides the paths of a run in every text, the inner ones first, and shows thos
   const hidden = at('/tmp/one').hide(value);
   expect(hidden.content[0]?.text).toBe('See {HOME}/a.txt and {HOST}/stub.');
   expect(at('/tmp/two').show(hidden).content[0]?.text).toBe('See /tmp/two/home/a.txt and /tmp/two/stub.');
+  // A long result is in a file whose name differs, and the server's own paths stay.
+  const files = (name: string) =>
+    maskFiles(JSON.stringify(at('/tmp/one').hide([`/tmp/one/home/.x/${name}.txt (/srv/${name})`])));
+  expect(files('session-1').replaceAll('/srv/session-1', '')).toBe(
+    files('session-22').replaceAll('/srv/session-22', ''),
+  );
+  expect(files('session-1')).toBe('["{HOME}/{FILE} (/srv/session-1)"]');
 });

@@ -67,7 +67,7 @@ function readOutput({ stdout }: { stdout: string }): HostOutput {
   const text = items.findLast(({ type }) => type === 'agent_message')?.['text'];
   const refused = items.filter(({ type, error }) => {
     const message = type === 'mcp_tool_call' && isRecord(error) ? String(error['message']) : '';
-    return /^user (?:rejected|cancell?ed) MCP tool call/i.test(message);
+    return /^MCP tool call requires approval|^user (?:rejected|cancell?ed) MCP tool call/i.test(message);
   });
   const failed = lines.flatMap(({ type, message, error }) => {
     if (type === 'error') return [String(message)];

@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// Behaves as goose, opencode or Qwen Code do towards their provider and their servers, by the name of the program, as far as their adapters know
+// Behaves as Copilot CLI, goose, opencode or Qwen Code do towards their provider and their servers, by the name of the program, as far as their adapters know
 // them. Words in the prompt make it misbehave.
 import { readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
@@ -10,6 +10,27 @@ const readConfig = (path) => JSON.parse(readFileSync(join(env.HOME, path), 'utf8
 const underscored = (name) => name.replaceAll(/[^A-Za-z0-9_-]/g, '_');
 
 const hosts = {
+  copilot: () => {
+    const path = option('--additional-mcp-config').slice('@'.length);
+    const [[server, { command, args: words }]] = Object.entries(JSON.parse(readFileSync(path, 'utf8')).mcpServers);
+    return {
+      server,
+      command: [command, ...words],
+      protocolVersion: '2025-11-25',
+      key: env.COPILOT_PROVIDER_API_KEY,
+      url: `${env.COPILOT_PROVIDER_BASE_URL}/chat/completions`,
+      model: env.COPILOT_MODEL,
+      prompt: option('-p'),
+      nameTool: (tool) => `${underscored(server)}-${underscored(tool)}`,
+      deny: (toolName) => {
+        const started = { toolCallId: 'call_denied', toolName, mcpServerName: server };
+        print({ type: 'tool.execution_start', data: started });
+        const error = { message: 'Permission denied', code: 'denied' };
+        print({ type: 'tool.execution_complete', data: { toolCallId: 'call_denied', success: false, error } });
+      },
+      fail: (message) => print({ type: 'session.error', data: { message } }),
+    };
+  },
   goose: () => {
     const [[server, { cmd, args: words }]] = Object.entries(readConfig('.config/goose/config.yaml').extensions);
     return {
@@ -64,7 +85,7 @@ const refuse = (tool) => {
   return { type: 'tool', tool, state: { status: 'error', error } };
 };
 
-const versions = { goose: ' 1.52.0', opencode: '1.18.33', qwen: '0.24.4' };
+const versions = { copilot: 'GitHub Copilot CLI 1.0.102.', goose: ' 1.52.0', opencode: '1.18.33', qwen: '0.24.4' };
 const name = basename(process.argv[1]);
 printVersion(versions[name]);
 const host = hosts[name]();

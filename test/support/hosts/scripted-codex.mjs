@@ -34,9 +34,9 @@ const input = [
 async function answer({ call_id: callId, name, arguments: given }) {
   const reply = (output) => ({ type: 'function_call_output', call_id: callId, output });
   if (does('approve nothing')) {
-    const error = { message: 'user cancelled MCP tool call' };
+    const error = { message: 'MCP tool call requires approval, but approval policy is never' };
     print({ type: 'item.completed', item: { type: 'mcp_tool_call', tool: name, status: 'failed', error } });
-    return reply('user cancelled MCP tool call');
+    return reply(error.message);
   }
   const { result } = await connection.call(name, JSON.parse(given));
   const texts = result.content.map((part) => part.text).join('\n');

@@ -3,13 +3,14 @@ import { z } from 'zod';
 import { startHttpServer, type ReceivedRequest } from '../network/http-server.ts';
 import { buildAnthropicError, buildMessage, streamMessage } from './anthropic-wire.ts';
 import { buildChatCompletion, buildCompatibleError, streamChatCompletion } from './compatible-wire.ts';
+import { buildGenerated, streamGenerated } from './google-wire.ts';
 import { buildResponse, streamResponse } from './responses-wire.ts';
 
 /** The wire formats: Anthropic's Messages, and Chat Completions, with which the other providers are compatible. */
 export type ProviderFormat = 'anthropic' | 'compatible';
 
-/** Those in which hosts ask, OpenAI's Responses among them. */
-export type HostFormat = ProviderFormat | 'responses';
+/** Those in which hosts ask, OpenAI's Responses and Google's generateContent among them. */
+export type HostFormat = ProviderFormat | 'responses' | 'google';
 
 /** The answer of a model. An answer without tool calls and without a reason ends with `stop`. */
 export interface ModelReply {
@@ -96,6 +97,9 @@ export interface ScriptedProviderOptions {
   answers: readonly ScriptedAnswer[] | ScriptedAnswer;
 }
 
+/** The model and the kind of answer are parts of the path there. */
+const googlePath = /^\/v1\/models\/([^:]+):(generateContent|streamGenerateContent)(?:\?|$)/;
+
 /**
  * Starts a provider of models on the loopback interface that answers by a script. Requests of parallel iterations arrive in any order; a
  * function that uses `turn` and `userText` answers them consistently.
@@ -103,7 +107,7 @@ export interface ScriptedProviderOptions {
 export async function openScriptedProvider({ format, answers }: ScriptedProviderOptions): Promise<ScriptedProvider> {
   const requests: ProviderRequest[] = [];
   const server = await startHttpServer((response, received) => {
-    if (received.method !== 'POST' || received.url.split('?')[0] !== paths[format]) {
+    if (received.method !== 'POST' || !paths[format].test(received.url)) {
       sendStatus(response, format, { status: 404, body: buildError(format, `No route ${received.url}.`) });
       return;
     }
@@ -120,14 +124,19 @@ export async function openScriptedProvider({ format, answers }: ScriptedProvider
   };
 }
 
-const paths = { anthropic: '/v1/messages', compatible: '/v1/chat/completions', responses: '/v1/responses' } as const;
+const paths: Readonly<Record<HostFormat, RegExp>> = {
+  anthropic: /^\/v1\/messages(?:\?|$)/,
+  compatible: /^\/v1\/chat\/completions(?:\?|$)/,
+  responses: /^\/v1\/responses(?:\?|$)/,
+  google: googlePath,
+};
 const endOfScript = { status: 400, body: 'The script of this provider has no answer left.' } as const;
 
 function isList(answers: ScriptedProviderOptions['answers']): answers is readonly ScriptedAnswer[] {
   return Array.isArray(answers);
 }
 
-const textPartSchema = z.object({ type: z.literal('text'), text: z.string() });
+const textPartSchema = z.object({ type: z.literal('text').optional(), text: z.string() });
 const messageSchema = z.looseObject({
   role: z.string().optional(),
   type: z.string().optional(),
@@ -135,18 +144,22 @@ const messageSchema = z.looseObject({
 });
 const messagesSchema = z.array(messageSchema);
 const bodySchema = z.looseObject({
-  model: z.string(),
+  model: z.string().optional(),
   messages: messagesSchema.optional(),
   input: messagesSchema.optional(),
+  contents: z.array(z.looseObject({ role: z.string(), parts: z.unknown() })).optional(),
 });
 
 function readRequest({ url, headers, body: text }: ReceivedRequest, number: number): ProviderRequest {
   const body = bodySchema.parse(JSON.parse(text));
-  const messages = body.messages ?? body.input ?? [];
+  const contents = body.contents?.map(({ role, parts }) => ({ role, content: parts }));
+  const messages: z.infer<typeof messagesSchema> = body.messages ?? body.input ?? contents ?? [];
   const userTexts = messages.filter(({ role }) => role === 'user').flatMap(({ content }) => readTexts(content));
   return {
     number,
-    turn: 1 + messages.filter(({ role, type }) => role === 'assistant' || type?.endsWith('_call')).length,
+    turn:
+      1 +
+      messages.filter(({ role, type }) => role === 'assistant' || role === 'model' || type?.endsWith('_call')).length,
     userText: userTexts.at(-1) ?? '',
     path: url,
     headers,
@@ -166,8 +179,9 @@ function sendReply(
 ): void {
   if ('fault' in reply) return sendFault(response, reply.fault);
   if ('status' in reply) return sendStatus(response, format, reply);
-  const named = { model: String(request.body['model']), number: request.number };
-  const isStream = request.body['stream'] === true;
+  const [, modelOfPath, kind] = googlePath.exec(request.path) ?? [];
+  const named = { model: modelOfPath ?? String(request.body['model']), number: request.number };
+  const isStream = request.body['stream'] === true || kind === 'streamGenerateContent';
   const { answer, stream } = write(format, reply, named);
   if (isStream) {
     response.writeHead(200, { 'content-type': 'text/event-stream', ...reply.headers }).end(stream());
@@ -185,6 +199,10 @@ function write(format: HostFormat, reply: ModelReply, named: { model: string; nu
     case 'compatible': {
       const answer = buildChatCompletion(reply, named);
       return { answer, stream: () => streamChatCompletion(answer) };
+    }
+    case 'google': {
+      const answer = buildGenerated(reply, named);
+      return { answer, stream: () => streamGenerated(answer) };
     }
     case 'responses': {
       const answer = buildResponse(reply, named);
