@@ -32,10 +32,10 @@ export async function runGate(
 ): Promise<number> {
   limitHeapGrowth();
   const { stdout, stderr, env: environment } = process;
-  const progress = createProgressDisplay({
+  using progress = createProgressDisplay({
     write: (text) => stderr.write(text),
-    isTerminal: stderr.isTTY && environment['CI'] === undefined,
-    columns: stderr.columns,
+    isTerminal: stderr.isTTY && environment['CI'] === undefined && environment['TERM'] !== 'dumb',
+    readSize: () => ({ columns: stderr.columns, rows: stderr.rows }),
     clock: systemClock,
     redactor,
   });

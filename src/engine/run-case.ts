@@ -98,6 +98,8 @@ export interface RunCaseOptions {
   others?: readonly ReachableServer[];
   /** Called with the protocol version of each session. */
   onSession?: (target: Target, protocolVersion: string) => void;
+  /** Called when a call of a tool begins. */
+  onCall?: ((toolName: string) => void) | undefined;
   openModel?: OpenModel | null;
   /** The programs of hosts; null if none can be started. */
   hosts?: Pick<HostPrograms, 'open'> | null;
@@ -117,7 +119,7 @@ async function runInSession(
 ): Promise<{ outcome: CaseOutcome; unlisted: readonly string[] }> {
   const { clock, visit = null, openJudge = null, facts = null, runCommand = null, browser = null } = options;
   const timeoutMs = testCase.advancedConfig?.timeoutMs ?? options.timeoutMs;
-  const transcript = new Transcript(clock);
+  const transcript = new Transcript(clock, options.onCall);
   using limit = startIterationLimit(clock, timeoutMs, options.signal);
   const connecting = limit.hold();
   const openModel = options.openModel == null ? null : shareModel(options.openModel, limit);

@@ -65,8 +65,12 @@ export class Transcript implements Evidence {
   /** The time at which the iteration started to wait for the model. */
   #askedAtMs = 0;
 
-  constructor(clock: Clock) {
+  readonly #onCall: (toolName: string) => void;
+
+  /** `onCall` is called when a call of a tool begins. */
+  constructor(clock: Clock, onCall: (toolName: string) => void = () => {}) {
     this.#clock = clock;
+    this.#onCall = onCall;
     this.notifications = new NotificationLog(clock);
     this.startedAtMs = clock.now();
     this.#startedAtMonotonicMs = clock.monotonicMs();
@@ -253,6 +257,7 @@ export class Transcript implements Evidence {
     const { stepIndex, isListed, toolCallId } = origin;
     const startMs = this.elapsedMs();
     this.toolCalls.push(call);
+    this.#onCall(toolName);
     const addSpan = (endMs: number, isOk: boolean, mcpErrorCode: number | null) => {
       this.spans.push({
         id: toolCallId,

@@ -59,7 +59,12 @@ export interface PlannedIteration {
   openJudge: ((model: Parameters<OpenJudge>[0], mask: TextMask | null) => ReturnType<OpenJudge>) | null;
   /** Starts the servers for this iteration alone; null if iterations share `servers`. */
   openWorkspace?: (() => Promise<IterationWorkspace>) | null;
+  /** Called while the iteration runs; a second time from the start if it runs again alone. */
+  onActivity?: (activity: IterationActivity) => void;
 }
+
+/** What an iteration begins or ends. */
+export type IterationActivity = { kind: 'started' } | { kind: 'called'; toolName: string } | { kind: 'ended' };
 
 /** The servers of one iteration alone, and the workspace that they work in. Disposing it ends them and removes the workspace. */
 export interface IterationWorkspace extends AsyncDisposable {
@@ -161,7 +166,9 @@ export function createRunner(options: RunnerOptions): Runner {
     iteration: PlannedIteration,
     { signal, isAlone }: { signal: AbortSignal; isAlone: boolean },
   ): Promise<CaseOutcome> => {
-    const { id, iterationNumber, testCase, openModel, openJudge } = iteration;
+    const { id, iterationNumber, testCase, openModel, openJudge, onActivity = () => {} } = iteration;
+    onActivity({ kind: 'started' });
+    using _activity = { [Symbol.dispose]: () => onActivity({ kind: 'ended' }) };
     await using workspace = (await iteration.openWorkspace?.()) ?? null;
     const mask = workspace?.mask ?? null;
     const servers: readonly [ReachedTarget, ...ReachedTarget[]] = workspace?.servers ?? iteration.servers;
@@ -204,6 +211,7 @@ export function createRunner(options: RunnerOptions): Runner {
       browser,
       hosts: options.hosts ?? null,
       onSession,
+      onCall: (toolName: string) => onActivity({ kind: 'called', toolName }),
     };
     const seen = await (options.runCase ?? runCase)(testCase, target, {
       clock,

@@ -19,7 +19,7 @@ import { asksModel, type SuiteCase } from '../../cases/suite.ts';
 import type { ModelName, ModelSource, TextMask } from '../../models/language-model.ts';
 import { type CaseServer, listCaseServers, nameCaseServer, nameStepServers } from '../../runner/case-servers.ts';
 import { type ConnectedTarget, connectTarget } from '../../runner/connect-target.ts';
-import type { IterationWorkspace, OwnTarget, PlannedTarget, Runner } from '../../runner/runner.ts';
+import type { IterationActivity, IterationWorkspace, OwnTarget, PlannedTarget, Runner } from '../../runner/runner.ts';
 import { scheduleCases } from '../../runner/schedule.ts';
 import { showPaths } from '../../workspace/placeholders.ts';
 import { compileCase } from '../../suite/compile.ts';
@@ -31,6 +31,7 @@ import type { LocalServer } from './local-server.ts';
 import type { LocalIteration, LocalRecord } from './local-record.ts';
 import type { JobModels } from './open-models.ts';
 import type { PreparedSuite } from './prepared-suite.ts';
+import type { GateProgress } from './progress.ts';
 import { explainInterruption } from './run-lifetime.ts';
 
 /** How long the gate waits for a run whose server has died to name the case. */
@@ -74,7 +75,9 @@ export async function startLocalRun(
   const openWorkspace = planned.workspace === null && planned.upstream === null ? null : planWorkspaces(planned, start);
   const targets = await connectServers(cases, { ...start, openWorkspace });
   refuseClashes(cases, targets);
-  const runs = cases.map((each) => planIterations(each, { targets, source, openWorkspace, numbers }));
+  const follow: FollowIteration = (iteration) => (activity) =>
+    onProgress({ kind: 'iteration', suite: outline.name, ...iteration, activity });
+  const runs = cases.map((each) => planIterations(each, { targets, source, openWorkspace, numbers, follow }));
   const hasOneProcess = start.servers.some(
     ({ id }) => start.known.get(id)?.running.report.isolation === 'one process for the run',
   );
@@ -332,6 +335,11 @@ function refuseClashes(cases: readonly PlannedCase[], targets: ReadonlyMap<strin
   }
 }
 
+/** Makes the listener of one iteration. */
+type FollowIteration = (
+  iteration: Pick<Extract<GateProgress, { kind: 'iteration' }>, 'id' | 'title' | 'number'>,
+) => (activity: IterationActivity) => void;
+
 function useMask(mask: TextMask | null): { mask?: TextMask } {
   return mask === null ? {} : { mask };
 }
@@ -343,11 +351,13 @@ function planIterations(
     source,
     openWorkspace,
     numbers,
+    follow,
   }: {
     targets: ReadonlyMap<string, ConnectedTarget>;
     source: ModelSource | null;
     openWorkspace: OpenWorkspace | null;
     numbers: RunStart['numbers'];
+    follow: FollowIteration;
   },
 ) {
   const find = (server: RunServer): PlannedTarget & { readOnlyTools: ConnectedTarget['readOnlyTools'] } => {
@@ -362,8 +372,11 @@ function planIterations(
     const iterationNumber = index + 1;
     const number = numbers?.get(caseId)?.[index] ?? iterationNumber;
     const request = { caseId, iterationNumber, apiKeys: new Map<string, string>() };
+    const id = createId('iter');
+    const isOnly = testCase.runs === 1 && number === 1;
     return {
-      id: createId('iter'),
+      id,
+      onActivity: follow({ id, title: testCase.title, number: isOnly ? null : number }),
       iterationNumber,
       caseId,
       testCase,

@@ -2,6 +2,7 @@ import { formatCount } from '../../base/text.ts';
 import { type Clock, formatDuration } from '../../base/time.ts';
 import type { CaseResults } from '../../model/results.ts';
 import type { ServerReport } from '../../model/report.ts';
+import type { IterationActivity } from '../../runner/runner.ts';
 
 /** The gate's progress, which a terminal and a job's log each show in their own way. */
 export type GateProgress =
@@ -14,6 +15,15 @@ export type GateProgress =
   | { kind: 'run-started'; suite: string; runId: string; iterations: number; url: string | null }
   | { kind: 'run-progress'; suite: string; finished: number; iterations: number }
   | { kind: 'run-finished'; suite: string; status: string }
+  /** An iteration in this process; `number` is null if its case has only one. */
+  | {
+      kind: 'iteration';
+      suite: string;
+      id: string;
+      title: string;
+      number: number | null;
+      activity: IterationActivity;
+    }
   | { kind: 'case-read'; suite: string; result: CaseResults };
 
 export type ProgressListener = (progress: GateProgress) => void;
@@ -22,13 +32,13 @@ export type ProgressListener = (progress: GateProgress) => void;
 const heartbeatMs = 30_000;
 
 /**
- * Passes on to a log what begins and ends. A count or a wait of a run is passed on only if nothing was logged for 30 seconds, and no result of a
- * case is: the report lists them a moment later.
+ * Passes on to a log what begins and ends. A count or a wait of a run is passed on only if nothing was logged for 30 seconds, and no iteration
+ * or result of a case is: a terminal shows the former while they run, and the report lists the latter a moment later.
  */
 export function throttleProgress(clock: Clock, listener: ProgressListener): ProgressListener {
   let loggedAtMs = clock.monotonicMs();
   return (progress) => {
-    if (progress.kind === 'case-read') return;
+    if (progress.kind === 'case-read' || progress.kind === 'iteration') return;
     const isRepeated = progress.kind === 'run-progress' || (progress.kind === 'run-queued' && progress.waitedMs > 0);
     if (isRepeated && clock.monotonicMs() - loggedAtMs < heartbeatMs) return;
     loggedAtMs = clock.monotonicMs();
@@ -64,9 +74,20 @@ export function describeProgress(progress: GateProgress): string {
       return `${progress.suite}: ${progress.finished} of ${formatCount(progress.iterations, 'iteration')} …`;
     case 'run-finished':
       return `${progress.suite}: run ${progress.status}.`;
+    case 'iteration':
+      return `${nameIteration(progress)}: ${describeActivity(progress.activity)}.`;
     case 'case-read':
       return describeCase(progress.result);
   }
+}
+
+/** Names an iteration by its case, and by its number if there are several. */
+export function nameIteration({ title, number }: { title: string; number: number | null }): string {
+  return number === null ? title : `${title} #${number}`;
+}
+
+function describeActivity(activity: IterationActivity): string {
+  return activity.kind === 'called' ? `calls ${activity.toolName}` : activity.kind;
 }
 
 function describeCase({ title, passed, failed, unscored, planned }: CaseResults): string {
