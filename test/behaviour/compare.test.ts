@@ -6,71 +6,68 @@ const listFound = ({ measured }: ComparedBehaviour) =>
   measured.differences.map(({ kind, tool, pointer }) => `${kind} ${tool} ${pointer}`.trim());
 
 describe('compareBehaviour', () => {
+  const sums: Patch[] = [['sum: a + b', 'sum: a - b']];
   // Its corpus is that of the same base for each other change.
-  let unchanged: ComparedBehaviour;
+  let first: ComparedBehaviour;
   beforeAll(async () => {
-    unchanged = await comparePatched(noteServer, []);
+    first = await comparePatched(noteServer, sums);
+  });
+  const compareWithCorpus = (patches: readonly Patch[]) =>
+    comparePatched(noteServer, patches, { cached: first.corpus });
+
+  it('reports nothing for the same server', async () => {
+    expect(listFound(await compareWithCorpus([]))).toEqual([]);
   });
 
-  it('reports nothing for the same server', () => {
-    expect(listFound(unchanged)).toEqual([]);
-  });
-
+  // Each tool has a change of its own, so that one comparison proves them all.
   it.each<[string, Patch[], string[]]>([
     [
-      'a log on stderr',
-      [["if (method === 'tools/call') {", "if (method === 'tools/call') { console.error(Date.now());"]],
+      'a log on stderr, a description and a tool that is new',
+      [
+        ["if (method === 'tools/call') {", "if (method === 'tools/call') { console.error(Date.now());"],
+        ['Does what ${name} says.', 'Does exactly what ${name} says.'],
+        ['  where: {', "  extra: { hints: reads, call: () => text('x') },\n  where: {"],
+      ],
       [],
     ],
-    ['a description', [['Does what ${name} says.', 'Does exactly what ${name} says.']], []],
-    ['a tool that is new', [['  where: {', "  extra: { hints: reads, call: () => text('x') },\n  where: {"]], []],
-    ['another value', [['sum: a + b', 'sum: a - b']], ['changed sum /structuredContent/sum']],
     [
-      'a crash',
-      [["style === 'loud' ? word.toUpperCase()", "style === 'loud' ? process.exit(3)"]],
-      ['broken describe_word'],
-    ],
-    [
-      'another order',
-      [["'red', 'green', 'blue'", "'blue', 'red', 'green'"]],
-      ['changed list_colours /structuredContent/colours'],
-    ],
-    [
-      'a search that finds nothing',
-      [['title.includes(query)', 'title.includes(`${query}!`)']],
-      ['lost search_notes /structuredContent/found'],
-    ],
-    [
-      'a list without the last note',
-      [['notes: [...notes.values()]', 'notes: [...notes.values()].slice(0, -1)']],
-      ['lost list_notes /structuredContent/notes'],
-    ],
-    [
-      'a search in words',
+      'another value, a crash, another order, a search that finds nothing and a removal that removes nothing',
       [
+        ...sums,
+        ["style === 'loud' ? word.toUpperCase()", "style === 'loud' ? process.exit(3)"],
+        ["'red', 'green', 'blue'", "'blue', 'red', 'green'"],
+        ['title.includes(query)', 'title.includes(`${query}!`)'],
+        ['notes.delete(title)', 'notes.has(title)'],
+      ],
+      [
+        'broken describe_word',
+        'changed list_colours /structuredContent/colours',
+        'changed sum /structuredContent/sum',
+        'lost list_notes /structuredContent/notes',
+        'lost search_notes /structuredContent/found',
+      ],
+    ],
+    [
+      'a list without the last note and a search in words',
+      [
+        ['notes: [...notes.values()]', 'notes: [...notes.values()].slice(0, -1)'],
         ['call: ({ query }) =>\n      structured({', 'call: ({ query }) =>\n      describeFound({'],
         [
           'const notes = new Map();',
           'const notes = new Map();\nconst describeFound = ({ query, found }) => text(found.map(({ title }) => `${title} has ${query}`).join());',
         ],
       ],
-      ['changed search_notes /structuredContent'],
-    ],
-    [
-      'a removal that removes nothing',
-      [['notes.delete(title)', 'notes.has(title)']],
-      ['lost list_notes /structuredContent/notes'],
+      ['changed search_notes /structuredContent', 'lost list_notes /structuredContent/notes'],
     ],
   ])('reports for %s what it is', async (_, patches, expected) => {
-    expect(listFound(await comparePatched(noteServer, patches, { cached: unchanged.corpus }))).toEqual(expected);
+    expect(listFound(await compareWithCorpus(patches)).toSorted()).toEqual(expected);
   });
 
   it('gives the same bytes for the same seed, and for cached requests the same differences', async () => {
-    const patches: Patch[] = [['sum: a + b', 'sum: a - b']];
-    const first = await comparePatched(noteServer, patches, { seed: 3, budget: 60 });
-    const second = await comparePatched(noteServer, patches, { seed: 3, budget: 60 });
+    expect(listFound(first)).toEqual(['changed sum /structuredContent/sum']);
+    const second = await comparePatched(noteServer, sums);
     expect(JSON.stringify(second)).toBe(JSON.stringify(first));
-    const third = await comparePatched(noteServer, patches, { seed: 3, budget: 60, cached: first.corpus });
+    const third = await compareWithCorpus(sums);
     expect(third.measured).toEqual({ ...first.measured, corpus: 'cached' });
   });
 });
