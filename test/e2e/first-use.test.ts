@@ -4,13 +4,13 @@ import { chmod, mkdir } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
+import { exploredServerPath } from '../support/explore.ts';
 import { commandPath } from '../support/process/bundled-command.ts';
 import { listChildVariables } from '../support/process/child-environment.ts';
 import { runPlainly } from '../support/runner/example-pipeline.ts';
 import { readExampleInputs, readWorkflow } from '../support/runner/example-workflow.ts';
 import { runAction } from '../support/runner/run-action.ts';
 import { runActionInTest } from '../support/runner/action-in-test.ts';
-import { memoryServerPath } from '../support/servers/bundled-servers.ts';
 import { listDocumentedSteps } from '../support/text/documented-commands.ts';
 import { createWorkspace } from '../support/workspace.ts';
 
@@ -32,7 +32,7 @@ const environment = {
 
 /** Writes a server in which this tool has another name. */
 function renameTool(tool: string): string {
-  return `process.stdin.pipe(require('node:child_process').spawn(process.execPath, [${JSON.stringify(memoryServerPath)}], {
+  return `process.stdin.pipe(require('node:child_process').spawn(process.execPath, [${JSON.stringify(exploredServerPath)}, 'words'], {
   stdio: ['pipe', 'pipe', 'inherit'],
 }).on('spawn', function () {
   this.stdout.on('data', (data) => process.stdout.write(String(data).replaceAll('"${tool}"', '"renamed"')));
@@ -46,7 +46,8 @@ describe('the first use of the README', () => {
     await using remote = await createWorkspace();
     await using workspace = await createWorkspace({
       'package.json': '{"name": "server", "private": true}',
-      'build/index.js': `import(${JSON.stringify(memoryServerPath)});\n`,
+      // A server that starts fast: test/cli/init.test.ts has one of another author.
+      'build/index.js': `process.argv.push('words');\nimport(${JSON.stringify(exploredServerPath)});\n`,
       '.gitignore': 'node_modules\nmcp-eval-report\n',
     });
     const { path: cwd } = workspace;
@@ -77,9 +78,9 @@ describe('the first use of the README', () => {
     const inputs = readExampleInputs(job, {});
     const green = await runActionInTest({ workspace: cwd, inputs });
     expect(green).toMatchObject({ exitCode: 0, outputs: { verdict: 'passed' } });
-    await workspace.write('build/index.js', renameTool('read_graph'));
+    await workspace.write('build/index.js', renameTool('shout'));
     const red = await runAction({ workspace: cwd, inputs });
     expect(red).toMatchObject({ exitCode: 1, outputs: { verdict: 'failed' } });
-    expect(red.log).toContain('read_graph');
+    expect(red.log).toContain('shout');
   });
 });
