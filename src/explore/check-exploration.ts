@@ -10,7 +10,7 @@ import { shareTime, type TimeShares } from './time-shares.ts';
 import type { WorldSource } from './world/world.ts';
 
 /** The shares of the time at which the exploring and the replays end. Findings are confirmed in the rest. */
-const exploringEnd = 0.8;
+const exploringEnd = 0.6;
 const replaysEnd = 0.88;
 
 interface CheckOptions extends Pick<ExploreOptions, 'workspace' | 'onProgress'> {

@@ -236,15 +236,15 @@ describe('exploreAndCheck', () => {
     // A second passes whenever the explorer reads the clock, which it does before each session.
     let seconds = 0;
     const clock = { ...systemClock, monotonicMs: () => 1000 * (seconds += 1) };
-    const cut = { clock, budget: 2000, timeLimitMs: 400_000 };
+    const cut = { clock, budget: 2000, timeLimitMs: 534_000 };
     const exploration = await exploreInTest(nameExploredServer('error-flag', 'many', 'more'), cut);
     const { isCutByTime, coverage, sessions, unexplored, findings } = exploration;
     expect(isCutByTime).toBe(true);
     // 70 of the seconds are for the examples, and 56 for the errors.
     expect([coverage.tools.reached > 60, coverage.tools.reached < 75]).toEqual([true, true]);
     expect([coverage.errorPaths.reached > 40, coverage.errorPaths.reached < 60]).toEqual([true, true]);
-    // 72 seconds are for four replays of each session, which begin with 16 of them.
-    expect(sessions).toHaveLength(16);
+    // 150 seconds are for four replays of each session. What is cut is a part of the last group only.
+    expect([sessions.length > 25, sessions.length < 60]).toEqual([true, true]);
     expect(unexplored).toContainEqual({
       subject: expect.stringMatching(/^\d+ sessions$/),
       reason: 'the time was over before the replay',
@@ -259,7 +259,7 @@ describe('exploreAndCheck', () => {
     const { findings, unexplored, isCutByTime } = await exploreInTest(nameExploredServer('error-flag', 'crash'), {
       clock,
       budget: 20,
-      timeLimitMs: 6000,
+      timeLimitMs: 7800,
     });
     expect([findings, isCutByTime]).toEqual([[], true]);
     expect(unexplored).toContainEqual({

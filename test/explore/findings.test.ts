@@ -29,7 +29,7 @@ describe('findings', () => {
   it.each(mistakes.map((group) => [group.map(([set]) => set).join(', '), group] as const))(
     'finds each mistake of the tools %s, and no other one',
     async (_, group) => {
-      const exploration = await exploreInTest(nameExploredServer(...group.map(([set]) => set)));
+      const exploration = await exploreInTest(`${nameExploredServer(...group.map(([set]) => set))} {{workspace}}`);
       expect(listFindings(exploration).toSorted()).toEqual(group.map(([, finding]) => finding).toSorted());
       // The session of a finding is the shortest that shows it.
       const peek = exploration.findings.find(({ tool }) => tool === 'peek_calls');
@@ -45,7 +45,8 @@ describe('findings', () => {
   });
 
   it('finds nothing in sound tools, with random ids, notes and files among them', async () => {
-    const sound = nameExploredServer('notes', 'words', 'read-only-sound', 'idempotent-sound');
+    // Without a directory of its own, a tool that reads any file does what it is for.
+    const sound = nameExploredServer('notes', 'words', 'read-only-sound', 'idempotent-sound', 'leak-file');
     expect(listFindings(await exploreInTest(sound))).toEqual([]);
   });
 });

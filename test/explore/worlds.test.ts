@@ -72,7 +72,17 @@ function openNotedWorlds(store: Store): { source: WorldSource; noted: string[][]
     });
   };
   const end = async () => await Promise.resolve();
-  return { noted, source: { sandbox: 'none', isShared: false, missing: [], open, [Symbol.asyncDispose]: end } };
+  return {
+    noted,
+    source: {
+      sandbox: 'none',
+      isShared: false,
+      isGivenWorkspace: false,
+      missing: [],
+      open,
+      [Symbol.asyncDispose]: end,
+    },
+  };
 }
 
 describe('openVariant', () => {

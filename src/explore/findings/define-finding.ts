@@ -17,6 +17,8 @@ export interface FindingContext {
   /** Checks structured content against the output schema of its tool; the mismatches, or null if it fits or cannot be judged. */
   findMismatch: (tool: ListedTool, value: unknown) => Promise<string | null>;
   isHarmless: (tool: string) => boolean;
+  /** True if the server knows which files it may use. */
+  isGivenWorkspace: boolean;
   /** The arguments of calls that worked, by tool, to compare others with. */
   worked: ReadonlyMap<string, ReadonlyArray<Readonly<Record<string, unknown>>>>;
 }

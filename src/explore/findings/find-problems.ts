@@ -146,7 +146,7 @@ async function shrink(
   return smallest === own.arguments ? session : replace(smallest);
 }
 
-function createContext(runs: readonly SessionRun[], { inventory, isHarmless }: FindOptions): FindingContext {
+function createContext(runs: readonly SessionRun[], { inventory, source, isHarmless }: FindOptions): FindingContext {
   const tools = new Map(inventory.tools.map((tool) => [tool.name, tool]));
   const worked = new Map<string, JsonObject[]>();
   for (const { request, observation } of runs.flatMap(({ steps }) => steps)) {
@@ -154,7 +154,8 @@ function createContext(runs: readonly SessionRun[], { inventory, isHarmless }: F
     if (tool === null || request.kind !== 'tool' || !isAnswered(observation)) continue;
     worked.set(tool, [...(worked.get(tool) ?? []), request.arguments]);
   }
-  return { inventory, findTool: (name) => tools.get(name), findMismatch, isHarmless, worked };
+  const { isGivenWorkspace } = source;
+  return { inventory, findTool: (name) => tools.get(name), findMismatch, isHarmless, isGivenWorkspace, worked };
 }
 
 async function findMismatch({ outputSchema }: ListedTool, value: unknown): Promise<string | null> {

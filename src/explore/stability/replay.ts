@@ -37,8 +37,9 @@ export interface Replayed {
   notReplayed: number;
 }
 
-/** Sessions are replayed in groups, so that those of the first groups are complete if the time ends. */
-const groupSize = 16;
+/** Sessions are replayed in groups, so that those of the first groups are complete if the time ends. Each is twice as large as the one before. */
+const firstGroup = 2;
+const largestGroup = 16;
 
 /**
  * Replays sessions in three new worlds, and once more among other files. Drops those whose outcome differs, and marks the parts of the
@@ -92,8 +93,11 @@ export async function replaySessions(
   const isMovable = ({ run }: KeptSession) => !namesFiles(run.steps.map(dropRoots), workspace);
   const foreign = openReplay(foreignVariant);
   const replays = variants.map(openReplay);
-  for (let from = 0; from < kept.length; from += groupSize) {
-    const group = kept.slice(from, from + groupSize);
+  let size = firstGroup;
+  for (let from = 0; from < kept.length && !time.isOver();) {
+    const group = kept.slice(from, from + size);
+    from += size;
+    size = Math.min(size * 2, largestGroup);
     const parts = [
       () => foreign.replay(group.filter(isMovable)),
       ...replays.map(

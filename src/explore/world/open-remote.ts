@@ -33,6 +33,7 @@ export function openRemoteWorlds(
   return {
     sandbox: 'none',
     isShared: true,
+    isGivenWorkspace: false,
     missing,
     open: async () => createRemoteWorld(await server.openSession(), { clock, signal, callMs }),
     [Symbol.asyncDispose]: () => server[Symbol.asyncDispose](),

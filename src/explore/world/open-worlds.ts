@@ -58,6 +58,7 @@ export async function openWorlds(start: ServerStart, context: ServerContext): Pr
   return {
     sandbox: sandboxReport?.level ?? 'none',
     isShared: false,
+    isGivenWorkspace: [start.command, ...Object.values(start.env)].some((text) => text.includes('{{workspace}}')),
     missing: [],
     open: async (variant) => {
       count += 1;

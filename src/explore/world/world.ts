@@ -56,6 +56,8 @@ export interface WorldSource extends AsyncDisposable {
   readonly sandbox: 'none' | 'isolated' | 'confined';
   /** True if all worlds share one server and its state. */
   readonly isShared: boolean;
+  /** True if the server is started with the path of the workspace, so that files outside of it are none of its business. */
+  readonly isGivenWorkspace: boolean;
   /** The parts of an exploration that these worlds do not allow, with the reason. */
   readonly missing: readonly Unexplored[];
   /** @throws if the server does not start */
