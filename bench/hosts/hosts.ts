@@ -61,6 +61,8 @@ export const measuredHosts: readonly MeasuredHost[] = [
     starter: gooseAdapter,
     package: `@aaif/goose-binary-${system}`,
     program: `@aaif/goose-binary-${system}/bin/goose`,
+    // goose shows images only to models that it knows to take them.
+    model: 'gpt-4o',
   },
   {
     ...plain,

@@ -42,7 +42,8 @@ export function showName(
     const message = `does not accept names over ${size}`;
     return { name: full, changes: [...renamed, make({ kind: 'refused', message, detail })] };
   }
-  const cut = cutName(full, limit, long);
+  // The limit can count more than the name, such as its namespace.
+  const cut = cutName(full, Math.max(1, limit - (length - full.length)), long);
   const message = `cuts names to ${size}`;
   const shown = `${quote(tool)} as ${quote(space + cut)}`;
   return { name: space + cut, changes: [...renamed, make({ kind: 'cut', message, detail: shown })] };

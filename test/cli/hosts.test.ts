@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { renderSurfaceFile } from '../../src/surface/file.ts';
-import { createSurface } from '../hosts/find-host.ts';
+import { createSurface, findHost, findHostVersion } from '../hosts/find-host.ts';
 import { runCommand } from '../support/process/command.ts';
 import { runProgramInTest } from '../support/process/program.ts';
 import { startFixtureMcpServer, text } from '../support/servers/fixture-mcp-server.ts';
@@ -21,7 +21,9 @@ describe('mcp-eval-ci hosts', () => {
     expect(stdout).toContain('Hosts  notes: 2 tools, no instructions\n');
     expect(stdout).toMatch(/Tool +1 +2\n  list +d +·\n  note\.set +rds +·\n/);
     expect(stdout).toContain('renamed: replaces characters in names: `note.set` as `mcp__notes.note_set`');
-    expect(stdout).toContain('Codex 0.169.0  measured with 0.169.0, 2026-11-24\n');
+    const version = findHostVersion('codex');
+    const { date } = findHost('codex').names.basis;
+    expect(stdout).toContain(`Codex ${version}  measured with ${version}, ${date}\n`);
     expect(server.events.filter((event) => event.startsWith('call'))).toEqual([]);
   });
 

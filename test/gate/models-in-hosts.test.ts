@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { renderSummary } from '../../src/report/summary.ts';
+import { findHostVersion } from '../hosts/find-host.ts';
 import type { GateInputs } from '../support/gate/gate-inputs.ts';
 import { runEmbeddedGate } from '../support/gate/embedded-gate.ts';
 import {
@@ -142,7 +143,10 @@ describe('what a model is sent in a host', () => {
     expect(system).not.toContain(instructions.slice(0, 251));
     // The check names the server's tool, and the call reached it under that name.
     expect(calls(events)).toEqual(['call notes.read']);
-    expect(report.cases[0]).toMatchObject({ outcome: 'passed', host: { id: 'codex', version: '0.169.0' } });
+    expect(report.cases[0]).toMatchObject({
+      outcome: 'passed',
+      host: { id: 'codex', version: findHostVersion('codex') },
+    });
   });
 
   it('has in Gemini CLI another name, and tools that the server keeps for its apps', async () => {
@@ -170,7 +174,10 @@ describe('what a model is sent in a host', () => {
     expect(messages).not.toContain(instructions.slice(0, 4097));
     expect(readResults(bodies[2] ?? {}).at(-1)).toBe('{"text":"milk"}');
     expect(calls(events)).toEqual(['call notes.read']);
-    expect(report.cases[0]).toMatchObject({ outcome: 'passed', host: { id: 'claude-code', version: '2.1.330' } });
+    expect(report.cases[0]).toMatchObject({
+      outcome: 'passed',
+      host: { id: 'claude-code', version: findHostVersion('claude-code') },
+    });
   });
 
   it('has of a result what the host shows', async () => {
@@ -236,7 +243,7 @@ describe('hosts of a gate', () => {
     const folder = join(workspace.path, 'recordings', 'notes');
     const codexFile = 'reads.anthropic-claude-test@codex.jsonl';
     const [header = ''] = (await workspace.read(`recordings/notes/${codexFile}`)).split('\n');
-    expect(JSON.parse(header)).toMatchObject({ host: { id: 'codex', version: '0.169.0' } });
+    expect(JSON.parse(header)).toMatchObject({ host: { id: 'codex', version: findHostVersion('codex') } });
     const own = await workspace.read('recordings/notes/reads.anthropic-claude-test.jsonl');
     expect(JSON.parse(own.split('\n')[0] ?? '')).not.toHaveProperty('host');
 
@@ -251,7 +258,7 @@ describe('hosts of a gate', () => {
       'gemini-cli',
     ]);
     const summary = renderSummary(replayed.report);
-    expect(summary).toContain('anthropic/claude-test in codex 0.169.0');
+    expect(summary).toContain(`anthropic/claude-test in codex ${findHostVersion('codex')}`);
     expect(summary).toMatch(/`Reads the note` *(?:\| *1 of 1 *){4}/);
 
     // The recording of a case without a host is that of the gate's own loop.
@@ -266,7 +273,7 @@ describe('hosts of a gate', () => {
     ] as const) {
       const { report } = await run(workspace, provider, { host, recordings: 'replay' }, server);
       expect(report.cases[0]).toMatchObject({ outcome: 'inconclusive' });
-      const reason = `The recording is stale. It was made with the host codex 0.169.0, and the case asks for ${asked}.`;
+      const reason = `The recording is stale. It was made with the host codex ${findHostVersion('codex')}, and the case asks for ${asked}.`;
       expect(listReasons(report).join()).toContain(reason);
     }
     expect(provider.requests).toHaveLength(made);

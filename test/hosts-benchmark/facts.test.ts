@@ -289,6 +289,19 @@ describe('the comparison with a profile', () => {
     expect(compare(path, value)).toBe(kind);
   });
 
+  it('of a limit that counts more than the name is of the name alone', () => {
+    const value = { pattern: '{tool}', namespace: 'mcp__{server}', kept: null, limit: 128, long: 'hash' } as const;
+    const counted: HostProfile = {
+      ...profile,
+      names: { value: { ...value, counted: 'mcp__{server}__{tool}' }, basis },
+    };
+    // The server of the benchmark is `probe`.
+    const kinds = [116, 128].map(
+      (limit) => compareFacts(counted, new Map([['names', { value: { ...value, limit } }]]))[0]?.kind,
+    );
+    expect(kinds).toEqual(['same', 'changed']);
+  });
+
   it('says what was not measured, and why', () => {
     const lines = compareFacts(profile, new Map([['timeout', { missing: 'It took too long.' }]]));
     expect(lines.map(({ kind }) => kind)).toEqual(lines.map(() => 'not-measured'));

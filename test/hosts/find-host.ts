@@ -8,6 +8,11 @@ export function findHost(id: string): HostProfile {
   return profile;
 }
 
+/** The version of most facts of a profile, which a new measurement changes. */
+export function findHostVersion(id: string): string {
+  return findHost(id).names.basis.version ?? 'unknown';
+}
+
 /** Builds a surface of tools, each with at least a name. */
 export function createSurface(
   tools: ReadonlyArray<Partial<SurfaceTool> & { name: string }>,

@@ -59,7 +59,7 @@ describe('content', () => {
     ['opencode', image, [{ kind: 'image', mimeType: 'image/png', data: 'AA==' }], 0],
     ['qwen-code', image, [{ kind: 'note', about: 'an image' }], 1],
     ['copilot-cli', image, [], 1],
-    ['goose', image, [], 0],
+    ['goose', image, [{ kind: 'image', mimeType: 'image/png', data: 'AA==' }], 0],
     ['claude-code', resource, [said('A')], 0],
     ['codex', resource, [said(JSON.stringify(resource))], 0],
     ['claude-code', link, [said('log file:///log')], 0],
@@ -99,7 +99,7 @@ describe('a long result', () => {
   };
 
   it.each([
-    ['claude-code', [], true],
+    ['claude-code', [1960], null],
     ['codex', [6000, 6000], null],
     ['gemini-cli', [8000, 32_000], null],
     ['opencode', [], null],
@@ -113,7 +113,7 @@ describe('a long result', () => {
     ['goose', 200_000],
     ['codex', 12_000],
     ['gemini-cli', 40_000],
-    ['claude-code', 100_000],
+    ['claude-code', 50_000],
   ])('is whole in %s with %i characters', (id, length) => {
     expect(sizes(id, length)).toEqual({ kept: [length], isCut: false, isError: null });
   });

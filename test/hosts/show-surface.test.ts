@@ -46,6 +46,16 @@ describe('the names of tools', () => {
     expect(changes.some((change) => change.kind === 'cut')).toBe(kind !== null);
   });
 
+  it('of namespace and tool together are cut by Codex over 128 characters, and not at 128', () => {
+    const [whole, over] = ['b'.repeat(128 - 'mcp__notes__'.length), 'a'.repeat(129 - 'mcp__notes__'.length)];
+    const { tools, changes } = show('codex', createSurface([{ name: whole }, { name: over }]));
+    expect(tools.map(({ name }) => name?.length)).toEqual([whole, whole].map((name) => `mcp__notes.${name}`.length));
+    expect(tools[0]?.name).toBe(`mcp__notes.${whole}`);
+    expect(changes.filter(({ kind }) => kind === 'cut')).toMatchObject([
+      { tool: over, message: 'cuts names to 128 characters' },
+    ]);
+  });
+
   it('of server and tool together make Cursor drop the tool over 60 characters, and not at 60', () => {
     const view = show('cursor', createSurface([{ name: 'b'.repeat(55) }, { name: 'a'.repeat(56) }]));
     expect(view.tools).toMatchObject([

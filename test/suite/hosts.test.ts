@@ -5,6 +5,7 @@ import { expandHosts, expandRevisions } from '../../src/suite/build.ts';
 import { compileSuite } from '../../src/suite/compile.ts';
 import { hashDefinition } from '../../src/suite/definition-hash.ts';
 import { readSuite } from '../../src/suite/read.ts';
+import { findHostVersion } from '../hosts/find-host.ts';
 
 const asks = { title: 'Asks', steps: [{ prompt: 'What is 2 + 3?' }] };
 const calls = { title: 'Calls', steps: [{ toolCall: 'get-sum' }] };
@@ -65,7 +66,7 @@ describe('the hosts of a suite', () => {
   it('are compiled with their version for cases with prompts, and left out for a service without a field for them', () => {
     const suite = read({ host: 'codex' });
     const [asking, calling] = compileSuite(suite, { dialect: 'embedded' });
-    expect(asking?.advancedConfig?.host).toEqual({ id: 'codex', version: '0.169.0' });
+    expect(asking?.advancedConfig?.host).toEqual({ id: 'codex', version: findHostVersion('codex') });
     expect(calling?.advancedConfig).toEqual({ timeoutMs: 60_000 });
     expect(compileSuite(suite, { dialect: contract })[0]?.advancedConfig).toBeUndefined();
     expect(suite.cases[0]?.modelSettings.ownSetting).toMatchObject({ key: 'host' });

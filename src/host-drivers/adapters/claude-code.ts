@@ -7,7 +7,7 @@ import { readStreamJson } from '../output.ts';
 import { classifyByTools } from '../requests.ts';
 import { anthropicMessages } from '../wires/anthropic-messages.ts';
 
-/** Claude Code, as 2.1.330 was measured. */
+/** Claude Code, as 2.1.332 was measured. */
 export const claudeCodeAdapter = defineAdapter({
   profile: claudeCode,
   program: 'claude',

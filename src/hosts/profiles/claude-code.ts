@@ -1,16 +1,13 @@
 import type { HostProfile } from '../profile.ts';
 
-const measured = { kind: 'measured', version: '2.1.330', date: '2026-11-24' } as const;
-
-const measuredAgain = { ...measured, date: '2026-11-26' } as const;
+const measured = { kind: 'measured', version: '2.1.332', date: '2026-11-27' } as const;
 
 export const claudeCode: HostProfile = {
   id: 'claude-code',
   title: 'Claude Code',
   names: {
-    value: { pattern: 'mcp__{server}__{tool}', namespace: null, kept: 'A-Za-z0-9_-', limit: null, long: 'kept' },
+    value: { pattern: 'mcp__{server}__{tool}', namespace: null, kept: 'A-Za-z0-9_-', limit: 128, long: 'tool-dropped' },
     basis: measured,
-    note: 'A name of 92 characters was not cut.',
   },
   tools: {
     deferral: {
@@ -39,7 +36,7 @@ export const claudeCode: HostProfile = {
   timeout: { value: null, basis: measured, note: 'The timeout is long.' },
   results: {
     structured: { value: 'structured', basis: measured },
-    structuredImage: { value: 'shown', basis: measuredAgain },
+    structuredImage: { value: 'shown', basis: measured },
     structuredAlone: { value: 'json', basis: measured },
     error: { value: 'marked', basis: measured },
     image: { value: 'shown', basis: measured },
@@ -47,6 +44,10 @@ export const claudeCode: HostProfile = {
     link: { value: 'text', basis: measured },
     audio: { value: 'file', basis: measured },
     forUser: { value: 'shown', basis: measured },
-    long: { value: { over: 25000, unit: 'tokens', head: 0, tail: 0, rest: 'file', isError: true }, basis: measured },
+    long: {
+      value: { over: 50790, unit: 'characters', head: 1960, tail: 0, rest: 'file', isError: false },
+      basis: measured,
+      note: 'A text of 50,000 characters was shown whole. The model is shown the beginning of the result as JSON.',
+    },
   },
 };

@@ -1,16 +1,21 @@
 import type { HostProfile } from '../profile.ts';
 
-const measured = { kind: 'measured', version: '0.169.0', date: '2026-11-24' } as const;
-
-const measuredAgain = { ...measured, date: '2026-11-26' } as const;
+const measured = { kind: 'measured', version: '0.171.0', date: '2026-11-27' } as const;
 
 export const codex: HostProfile = {
   id: 'codex',
   title: 'Codex',
   names: {
-    value: { pattern: '{tool}', namespace: 'mcp__{server}', kept: 'A-Za-z0-9_-', limit: null, long: 'kept' },
+    value: {
+      pattern: '{tool}',
+      namespace: 'mcp__{server}',
+      kept: 'A-Za-z0-9_',
+      limit: 128,
+      counted: 'mcp__{server}__{tool}',
+      long: 'hash',
+    },
     basis: measured,
-    note: 'A name of 80 characters was not cut.',
+    note: 'The limit counts the namespace. The hash has another form than the one that is shown here.',
   },
   tools: {
     deferral: {
@@ -39,7 +44,6 @@ export const codex: HostProfile = {
             'exclusiveMaximum',
             'minLength',
             'maxLength',
-            'minItems',
             'maxItems',
             'pattern',
             'default',
@@ -52,10 +56,10 @@ export const codex: HostProfile = {
     refused: { value: null, basis: measured },
   },
   arguments: { value: 'passed-on', basis: measured },
-  timeout: { value: 60, basis: measured },
+  timeout: { value: 300, basis: measured },
   results: {
     structured: { value: 'structured', basis: measured },
-    structuredImage: { value: 'lost', basis: measuredAgain },
+    structuredImage: { value: 'lost', basis: measured },
     structuredAlone: { value: 'json', basis: measured },
     error: { value: 'unmarked', basis: measured },
     image: { value: 'shown', basis: measured },

@@ -1,6 +1,6 @@
 import type { HostProfile } from '../profile.ts';
 
-const measured = { kind: 'measured', version: '1.34.0', date: '2026-11-24' } as const;
+const measured = { kind: 'measured', version: '1.52.0', date: '2026-11-27' } as const;
 
 export const goose: HostProfile = {
   id: 'goose',
@@ -8,18 +8,14 @@ export const goose: HostProfile = {
   names: {
     value: { pattern: '{server}__{tool}', namespace: null, kept: null, limit: null, long: 'kept' },
     basis: measured,
-    note: 'Names are passed on raw.',
+    note: 'Names of tools are passed on raw; that of the server becomes lower case, without white space.',
   },
   tools: {
     deferral: { value: { kind: 'none' }, basis: measured },
     forApps: { value: 'hidden', basis: measured },
   },
   description: { value: { limit: null }, basis: measured },
-  instructions: {
-    value: { shown: 'with-tools', limit: null },
-    basis: measured,
-    note: 'Where the model is shown them was not recorded.',
-  },
+  instructions: { value: { shown: 'system-prompt', limit: null }, basis: measured },
   schemas: {
     changes: { value: [], basis: measured },
     refused: { value: null, basis: measured },
@@ -30,9 +26,16 @@ export const goose: HostProfile = {
     structured: { value: 'text', basis: measured },
     structuredAlone: { value: 'placeholder', basis: measured },
     error: { value: 'unmarked', basis: measured },
+    image: {
+      value: 'message',
+      basis: measured,
+      note: 'Other models get a note.',
+      models: 'models that goose knows to take images',
+    },
     resource: { value: 'text', basis: measured },
     link: { value: 'lost', basis: measured },
     audio: { value: 'lost', basis: measured },
+    forUser: { value: 'lost', basis: measured },
     long: { value: null, basis: measured },
   },
 };
