@@ -88,7 +88,9 @@ export async function runHost(request: RunRequest): Promise<Observation> {
     const clean = ['env', '-i', ...variables.map(([name, value]) => `${name}=${value}`)];
     // Some hosts end with an error if a pipe is full, so that the output goes to files.
     const [stdout, stderr] = [join(root, 'stdout'), join(root, 'stderr')];
-    const shell = ['sh', '-c', 'exec >"$0" 2>"$1"; shift; exec "$@"', stdout, stderr];
+    const input = join(root, 'stdin');
+    await writeFile(input, start.input ?? '');
+    const shell = ['sh', '-c', 'exec >"$0" 2>"$1" <"$2"; shift 2; exec "$@"', stdout, stderr, input];
     const ran = await runProgram([...shell, ...clean, ...bridge, ...program, ...start.args], {
       cwd: directory,
       limitMs,

@@ -25,6 +25,8 @@ export interface HostStart {
   files: ReadonlyMap<string, string>;
   args: readonly string[];
   env: Readonly<Record<string, string>>;
+  /** What the host reads from its standard input; nothing by default. */
+  input?: string;
 }
 
 /** What a host wrote. The exit code says nothing: hosts end with 0 although a call was refused. */

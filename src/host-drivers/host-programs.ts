@@ -241,6 +241,7 @@ async function runHost(
     root,
     cwd: directory,
     env: { ...describeEnvironment(environment, root), ...start.env },
+    input: start.input ?? '',
     clock,
     opened,
     signal,
@@ -255,16 +256,18 @@ const longestLine = 300;
 /** goose dies if a pipe for its output is full, so that all output goes to files. */
 const redirection = ['/bin/sh', '-c', 'exec >"$0" 2>"$1"; shift; exec "$@"'];
 
-/** Runs a program in a process group of its own, to its end or until the signal aborts. It has no input. `root` gets its output. */
+/** Runs a program in a process group of its own, to its end or until the signal aborts. `root` gets its output. */
 async function runProgram(
   command: readonly string[],
   {
     root,
     opened,
     signal,
+    input = '',
     ...place
   }: {
     root: string;
+    input?: string;
     cwd: string;
     env: Record<string, string>;
     clock: Clock;
@@ -279,7 +282,7 @@ async function runProgram(
     tail: createOutputTail(),
     readsStdin: false,
   });
-  program.stdin.end();
+  program.stdin.end(input);
   program.stdout.resume();
   const stop = () => void program.kill();
   signal.addEventListener('abort', stop, { once: true });

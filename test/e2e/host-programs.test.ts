@@ -1,6 +1,7 @@
 import { cp } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { isolation } from '../../bench/hosts/run-host.ts';
 import { systemClock } from '../../src/base/time.ts';
 import { runEmbeddedGate } from '../support/gate/embedded-gate.ts';
 import { findHostVersion } from '../support/hosts/installed-hosts.ts';
@@ -88,7 +89,7 @@ describe.each(hosts)('the program of $id with $model (built-ins $builtIns)', (ho
       await using workspace = await createWorkspace({
         'a.evals.yaml': `suite: Echo
 model: ${host.model}
-host: { command: ${host.id}, version: ${version}, built-ins: ${host.builtIns ?? 'on'}, allow-host-network: true }
+host: { command: ${host.id}, version: ${version}, built-ins: ${host.builtIns ?? 'on'}, allow-host-network: ${isolation === null} }
 cases:
   - title: Echoes
     timeout: 2m

@@ -258,12 +258,13 @@ describe.skipIf(process.platform === 'win32').each(otherHosts)('the program of $
 
   it('answers a prompt, and replays it elsewhere on another day without a key', async () => {
     await using chat = await open();
-    await using workspace = await createWorkspace({ 'notes.evals.yaml': write() });
+    await using workspace = await createWorkspace({ 'notes.evals.yaml': write({ prompt: `'Say "it".'` }) });
     const environment = { PATH: path(), [`${prefix}_API_KEY`]: key, [`${prefix}_BASE_URL`]: chat.baseUrl };
     const made = await runEmbeddedGate(workspace, { recordings: 'record' }, { says: 'hello', environment });
     expect(made.report.cases[0]?.failures).toEqual([]);
     expect(made.report.verdict.outcome).toBe('passed');
     expect(chat.requests).toHaveLength(2);
+    expect(JSON.stringify(chat.requests[0]?.body)).toContain(JSON.stringify('Say "it".'));
     const authorization = host.format === 'google' ? { 'x-goog-api-key': key } : { authorization: `Bearer ${key}` };
     expect(chat.requests[0]?.headers).toMatchObject(authorization);
     expect(chat.requests[0]?.headers).not.toHaveProperty('x-session');

@@ -38,7 +38,9 @@ export const opencodeAdapter = defineAdapter({
     };
     return {
       files: new Map([[join(home, '.config/opencode/opencode.json'), JSON.stringify(config)]]),
-      args: ['run', '--format', 'json', '--title', 'gate', prompt],
+      args: ['run', '--format', 'json', '--title', 'gate'],
+      // It puts quotes around arguments with spaces, and escapes those within.
+      input: prompt,
       env: {
         GATE_API_KEY: provider.token,
         OPENCODE_CONFIG: join(home, '.config/opencode/opencode.json'),

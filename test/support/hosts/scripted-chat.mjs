@@ -3,7 +3,7 @@
 // them. Words in the prompt make it misbehave.
 import { readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
-import { args, connect, option, post as send, print, printVersion, readEvents, readPrompt } from './scripted-parts.mjs';
+import { connect, option, post as send, print, printVersion, readEvents, readPrompt } from './scripted-parts.mjs';
 
 const { env } = process;
 const readConfig = (path) => JSON.parse(readFileSync(join(env.HOME, path), 'utf8'));
@@ -56,7 +56,7 @@ const hosts = {
       key: env.GATE_API_KEY,
       url: `${provider.gate.options.baseURL}/chat/completions`,
       model: model.slice('gate/'.length),
-      prompt: args.at(-1),
+      prompt: readFileSync(0, 'utf8'),
       nameTool: (tool) => `${underscored(server)}_${underscored(tool)}`,
       deny: (name) => print({ type: 'tool_use', part: refuse(name) }),
       fail: (error) => print({ type: 'error', error: { data: { message: error } } }),
