@@ -30,21 +30,23 @@ const errorTexts: readonly RegExp[] = [
 /** One line that says that something does not exist. */
 const missingText = /\b(?:was |is |were |are )?not found\b|\bdoes not exist\b|\bno such\b/i;
 
-/** How an object reads that only looks like a success. */
+/** The status of a document that only looks like a success. */
 const errorStatus = /^(?:error|errored|fail|failed|failure)$|not[_ -]?found$/i;
 
 /** Checks if a result that is no error reads like one. */
 export function readsLikeError(outcome: Outcome): boolean {
   if (outcome.kind !== 'result' || outcome.isError) return false;
   const text = readOutcomeText(outcome);
-  const value = tryParseJson(text);
-  if (isRecord(value)) return isErrorObject(value);
+  const document = outcome.result['structuredContent'] ?? tryParseJson(text);
+  if (isRecord(document)) return isFailure(document);
   return errorTexts.some((form) => form.test(text)) || (/^\s*[^\n]{1,200}\s*$/.test(text) && missingText.test(text));
 }
 
-/** Checks if an object says that the call failed, as APIs do: `{"status": "error"}`, `{"success": false}` or `{"error": "…"}`. */
-function isErrorObject({ status, success, ok, error }: JsonObject): boolean {
+/** Checks if a document says of itself that it reports a failure: its status is one, it is no success, or it has an error and nothing else. */
+function isFailure(document: JsonObject): boolean {
+  const { status, success, ok, error } = document;
   if (success === false || ok === false) return true;
   if (typeof status === 'string' && errorStatus.test(status)) return true;
-  return (typeof error === 'string' && error.trim() !== '') || isRecord(error);
+  const hasError = (typeof error === 'string' && error.trim() !== '') || isRecord(error);
+  return hasError && Object.keys(document).length === 1;
 }

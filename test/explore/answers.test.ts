@@ -14,7 +14,7 @@ describe('isAnswered', () => {
     '{"status": "error", "message": "Request not found"}',
     '{ "status": "task_not_found" }',
     '{"success": false}',
-    '{"ok":false,"reason":"locked"}',
+    '{"ok":false,"error":"There is no document","hint":"create one"}',
     '{"error": "unknown id"}',
     '{"error": {"code": 404}}',
   ])('takes %j for a refusal', (text) => {
@@ -28,6 +28,7 @@ describe('isAnswered', () => {
     '{"status": "planned", "requestId": "req-1"}',
     '{"success": true, "error": null}',
     '{"ok": true, "error": ""}',
+    '{"error": "the last one of the log", "count": 2}',
     '{"title": "Error: how to read one"}',
     '[{"status": "error"}]',
   ])('takes %j for an answer', (text) => {

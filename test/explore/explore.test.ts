@@ -91,6 +91,17 @@ describe('exploreAndCheck', () => {
     expect(shown?.errorPaths.reached).toContain('unknown');
   });
 
+  it('finds the maker of what a refusal misses among many, and sees a failure in a document', async () => {
+    const { sessions, unexplored, flaky } = await exploreInTest(nameExploredServer('sheets'));
+    expect([unexplored, flaky]).toEqual([[], []]);
+    const painted = sessions.find(({ adds }) => adds.includes('tool paint_cell'));
+    expect(painted?.steps.map(({ request }) => nameRequest(request))).toEqual([
+      'create_sheet',
+      'add_row',
+      'paint_cell',
+    ]);
+  });
+
   it('keeps the call that a server refused until the user has opened a URL before its repetition', async () => {
     const { sessions, flaky } = await exploreInTest(nameExploredServer('consent'));
     const opened = sessions.filter(({ steps }) => JSON.stringify(steps).includes('"opened '));

@@ -38,14 +38,12 @@ export async function linkTools(context: PhaseContext): Promise<void> {
 async function findSetups(context: PhaseContext): Promise<ListedTool[]> {
   const { lab, knowledge, tools } = context;
   const found: ListedTool[] = [];
-  for (const tool of sortTools(tools)) {
+  // What one makes, another one needs.
+  const makersFirst = sortTools(tools).toSorted((a, b) => Number(isMaker(b)) - Number(isMaker(a)));
+  for (const tool of makersFirst) {
     if (knowledge.working.has(tool.name) || lab.explainStop(tool.name) !== null) continue;
     const isForTable = missesTable(knowledge.refusals.get(tool.name) ?? '');
-    const ofProducers = listProducers(tool, context).flatMap((producer) => {
-      const made = knowledge.working.get(producer.name);
-      return made === undefined ? [] : [[...made.setup, callTool(producer, made.arguments)]];
-    });
-    for (const setup of [...(isForTable ? listTableSetups(context) : []), ...ofProducers]) {
+    for (const setup of listSetups(tool, context, isForTable)) {
       const prepared = await lab.run(setup, { phase: 'chains', start: 'new' });
       if (prepared === null) return found;
       if (isForTable && !prepared.steps.every(({ observation }) => isAnswered(observation))) continue;
@@ -59,6 +57,19 @@ async function findSetups(context: PhaseContext): Promise<ListedTool[]> {
     }
   }
   return found;
+}
+
+/** Lists calls to try before a tool. What it refuses after one of them says what to try next. */
+function* listSetups(tool: ListedTool, context: PhaseContext, isForTable: boolean): Generator<ExploredRequest[]> {
+  if (isForTable) yield* listTableSetups(context);
+  const tried = new Set<ListedTool>();
+  while (tried.size < maxProducers) {
+    const producer = listProducers(tool, context).find((other) => !tried.has(other));
+    if (producer === undefined) return;
+    tried.add(producer);
+    const made = context.knowledge.working.get(producer.name);
+    if (made !== undefined) yield [...made.setup, callTool(producer, made.arguments)];
+  }
 }
 
 /** Lists calls that make a table with a row, by each pair of tools that take statements. */
@@ -112,7 +123,7 @@ async function findTargets(context: PhaseContext): Promise<void> {
     const isTarget = verb === 'remove' || verb === 'update' || (verb === 'create' && knowledge.refusals.has(tool.name));
     if (call === undefined || call.setup.length > 0 || !isTarget) continue;
     if (lab.isHarmless(tool.name) || lab.explainStop(tool.name) !== null) continue;
-    for (const producer of listProducers(tool, context)) {
+    for (const producer of listProducers(tool, context).slice(0, maxProducers)) {
       const made = knowledge.working.get(producer.name);
       if (made === undefined || readVerb(producer.name) !== 'create') continue;
       const setup = [...made.setup, callTool(producer, made.arguments)];
@@ -139,11 +150,24 @@ async function findTargets(context: PhaseContext): Promise<void> {
   }
 }
 
-/** Lists tools that may make the needs of another one: those that its refusal names, and those that create things of the same name. */
+const isMaker = ({ name }: ListedTool) => readVerb(name) === 'create';
+
+/**
+ * Lists tools that may make the needs of another one, the most likely ones first: those that its refusal names, those that create things of
+ * which it speaks, and those that create things of the same name.
+ */
 function listProducers(tool: ListedTool, { lab, knowledge, tools }: PhaseContext): ListedTool[] {
   const refusal = knowledge.refusals.get(tool.name) ?? '';
+  const missing = new Set(splitName(refusal));
   const rate = (other: ListedTool) =>
     Number(refusal.includes(other.name)) * 4 +
+    Number(
+      isMaker(other) &&
+        splitName(other.name)
+          .slice(1)
+          .some((word) => missing.has(word)),
+    ) *
+      2 +
     Number(readVerb(other.name) === 'create') +
     Number(tool.description.includes(other.name)) * 2 +
     rateOverlap(tool, other);
@@ -152,7 +176,6 @@ function listProducers(tool: ListedTool, { lab, knowledge, tools }: PhaseContext
     .filter((other) => readVerb(other.name) !== 'remove')
     .map((other) => ({ other, rate: rate(other) }))
     .toSorted((a, b) => b.rate - a.rate)
-    .slice(0, maxProducers)
     .map(({ other }) => other);
 }
 

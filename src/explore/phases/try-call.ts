@@ -49,7 +49,8 @@ export async function tryCall(
     const before = run.steps.slice(0, setup.length);
     const isSlow = observation.outcome.kind === 'silent' && observation.outcome.isAlive;
     if (!isRefused(observation) && !isSlow) return null;
-    if (isRefused(observation) && isValid !== false) {
+    // A changed argument may not name what the calls before it made.
+    if (isRefused(observation) && isValid !== false && (count === 0 || setup.length === 0)) {
       knowledge.noteRefusal(tool.name, readRefusal(observation.outcome));
     }
     // The network stays off, but another value may not need it.

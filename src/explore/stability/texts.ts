@@ -1,4 +1,4 @@
-import { isRecord, type JsonObject, listTexts } from '../../base/json.ts';
+import { isRecord, type JsonObject, listTexts, tryParseJson } from '../../base/json.ts';
 import type { Outcome } from '../exploration.ts';
 import { maskForms } from './forms.ts';
 import { mapTexts } from '../../workspace/placeholders.ts';
@@ -12,9 +12,11 @@ export function readOutcomeText(outcome: Outcome): string {
 /** The codes that set colours in a terminal. */
 const terminalCode = /\p{Cc}\[[\d;]*m/gu;
 
-/** Reads what a refusal says: the texts of its structured content, if they are others, and those of its content. */
+/** Reads what a refusal says: the texts of its structured content, if they are others, and those of its content, which may be a document. */
 export function readRefusal(outcome: Outcome): string {
-  const text = readOutcomeText(outcome);
+  const whole = readOutcomeText(outcome);
+  const document = tryParseJson(whole);
+  const text = isRecord(document) ? [...listTexts(document)].map((each) => each.text).join('\n') : whole;
   const structured = outcome.kind === 'result' ? [...listTexts(outcome.result['structuredContent'])] : [];
   const others = new Set(structured.map((each) => each.text).filter((each) => !text.includes(each)));
   return [...others, text].join('\n').replaceAll(terminalCode, '');

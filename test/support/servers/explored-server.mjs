@@ -47,6 +47,15 @@ let calls = 0;
 // A file of the user, as many servers keep their state.
 const diaryPath = `${process.env.HOME}/explored-diary.json`;
 const readDiary = () => (existsSync(diaryPath) ? JSON.parse(readFileSync(diaryPath, 'utf8')) : []);
+const saveSheet = (name, rows) => {
+  writeFileSync(`${name}.sheet`, `${rows}\n`);
+  return text(`${name} has ${rows} rows`);
+};
+const changeSheet = (name, change) => {
+  if (!existsSync(`${name}.sheet`)) return structured({ success: false, error: `There is no sheet ${name}` });
+  const changed = change(Number(readFileSync(`${name}.sheet`, 'utf8')));
+  return typeof changed === 'string' ? text(changed) : saveSheet(name, changed);
+};
 
 /** The tools of each set, by the argument that chooses it. */
 const sets = {
@@ -133,6 +142,24 @@ const sets = {
       call: ({ pageName }) => text(pages.has(pageName) ? `page ${pageName}` : `Page ${pageName} does not exist`),
     },
     print_page: { schema: object({ pageName: string }), call: () => text('Failed to print: no printer') },
+  },
+  // All state is in a file of the working directory, and one of many makers makes what another tool needs.
+  sheets: {
+    create_sheet: { schema: object({ sheetName: string }), call: ({ sheetName }) => saveSheet(sheetName, 0) },
+    ...Object.fromEntries(
+      ['add_chart', 'add_comment', 'add_image', 'add_style', 'add_row'].map((name) => [
+        name,
+        {
+          schema: object({ sheetName: string }),
+          call: ({ sheetName }) => changeSheet(sheetName, (rows) => rows + Number(name === 'add_row')),
+        },
+      ]),
+    ),
+    paint_cell: {
+      schema: object({ sheetName: string }),
+      call: ({ sheetName }) =>
+        changeSheet(sheetName, (rows) => (rows === 0 ? 'Invalid cell. The sheet has 0 rows.' : rows)),
+    },
   },
   words: {
     shout: {
