@@ -4,7 +4,8 @@ import type { JsonObject } from '../base/json.ts';
 import type { ExploredRequest, ObservedStep, SessionRun } from './exploration.ts';
 import type { Inventory, ListedTool } from './inventory.ts';
 import type { Parameter } from './schema/parameters.ts';
-import { learnFromArguments, learnFromResult, type LearnedValue } from './vocabulary/learned-values.ts';
+import { readResultTexts } from './stability/texts.ts';
+import { learnFromArguments, learnFromResult, learnFromText, type LearnedValue } from './vocabulary/learned-values.ts';
 import { isHarmlessRequest } from './vocabulary/statements.ts';
 import { listValues, rankFiles, type Vocabulary } from './vocabulary/vocabulary.ts';
 
@@ -77,7 +78,9 @@ export function createKnowledge(
 function listMade(steps: readonly ObservedStep[]): LearnedValue[] {
   return steps.flatMap(({ request, observation }, step) => {
     const { outcome } = observation;
-    if (request.kind !== 'tool' || outcome.kind !== 'result' || outcome.isError) return [];
+    if (outcome.kind !== 'result' || outcome.isError) return [];
+    if (request.kind === 'prompt') return readResultTexts(outcome.result).flatMap((text) => learnFromText(text));
+    if (request.kind !== 'tool') return [];
     return learnFromResult(outcome.result, { tool: request.tool, step });
   });
 }

@@ -21,7 +21,8 @@ export async function tryExamples(context: PhaseContext): Promise<void> {
     const args = Object.fromEntries(
       prompt.arguments.map(({ name, description }) => [name, sampleText(name, description)]),
     );
-    await lab.run([{ kind: 'prompt', prompt: prompt.name, arguments: args }], { phase: 'examples' });
+    const run = await lab.run([{ kind: 'prompt', prompt: prompt.name, arguments: args }], { phase: 'examples' });
+    if (run !== null) knowledge.learn(run);
     function sampleText(name: string, description: string): string {
       const tool: ListedTool = { ...noTool, name: prompt.name };
       const [value] = knowledge.listValues(tool, { name, isRequired: true, description, schema: { type: 'string' } });

@@ -35,6 +35,17 @@ export function learnFromArguments(args: JsonObject, tool: string): LearnedValue
   return walk(args, { words: splitName(tool).slice(1), pointer: '', step: null });
 }
 
+/** A name with a number or a text in quotes: `"limit": 3`, `city="Rome"`. */
+const namedValue = /\b([A-Za-z][\w-]{1,40})["'`]?\s*[:=]\s*(?:(["'`])([^"'`\n]{1,200})\2|(\d{1,9})\b)/g;
+
+/** Collects the values that a text gives names, such as the example of a call in a prompt. Those that read as a time or an id are left out. */
+export function learnFromText(text: string): LearnedValue[] {
+  return [...text.matchAll(namedValue)].flatMap(([, name = '', , quoted, number]) => {
+    const value = quoted ?? Number(number);
+    return hasVolatileForm(String(value)) ? [] : [{ words: splitName(name), value }];
+  });
+}
+
 function walk(
   value: unknown,
   { words, pointer, step }: { words: readonly string[]; pointer: string; step: number | null },
