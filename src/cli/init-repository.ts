@@ -2,7 +2,7 @@ import { mkdtemp, realpath, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join, relative, sep } from 'node:path';
 import { createInterface } from 'node:readline/promises';
-import { ConfigurationError, describeError, ServerStartError } from '../base/errors.ts';
+import { ConfigurationError, describeError, SandboxError, ServerStartError } from '../base/errors.ts';
 import { isDirectory } from '../base/files.ts';
 import type { Logger } from '../base/logger.ts';
 import { type Redactor, redactDeep, Secret } from '../base/redaction.ts';
@@ -10,7 +10,9 @@ import { formatCount } from '../base/text.ts';
 import { systemClock } from '../base/time.ts';
 import { renderExplorationText } from '../explore/render/text.ts';
 import { generatedWorkspace } from '../explore/world/generated-files.ts';
-import { copyWorkspace, emptyName, readWorkspace, type Workspace } from '../workspace/workspace.ts';
+import { fillPlace, namePlace } from '../workspace/place.ts';
+import { showPaths } from '../workspace/placeholders.ts';
+import { emptyName, readWorkspace, type Workspace } from '../workspace/workspace.ts';
 import { listenForInterrupts } from '../gate/host-process.ts';
 import { parseDoctorOptions } from '../gate/options.ts';
 import type { PlannedServer } from '../gate/plan/plan-server.ts';
@@ -36,7 +38,8 @@ import { type ChosenServer, listServerInputs } from '../init/write-workflow.ts';
 import type { Session } from '../mcp/session.ts';
 import { defaultConfiguration, surfaceFileVersion } from '../model/surface.ts';
 import { parseModelName } from '../models/model-name.ts';
-import { joinCommand } from '../server/split-command.ts';
+import { joinCommand, splitCommand } from '../server/split-command.ts';
+import { nameDirectories, resolveWords } from '../server/start-in-place.ts';
 import { parseSurfaceFile, renderSurfaceFile } from '../surface/file.ts';
 import { createStderrLogger, redactText } from './command-logger.ts';
 import { type ExplorationNumbers, explorePlanned, readExplorationFlags } from './explore-planned.ts';
@@ -291,24 +294,36 @@ async function chooseWorkspace(
   return { workspace: isThere ? await readWorkspace(path, cwd) : generatedWorkspace, key, isNew: !isThere };
 }
 
-/** Runs an action with the server in a copy of the workspace, if its command or its variables name one. */
+/**
+ * Runs an action with the server in a copy of the workspace, with its own HOME, and in a sandbox where the machine has one. The network is
+ * on, as for the gate that compares the surface.
+ */
 async function inPlace<Result>(
   planned: PlannedServer & { command: string },
   workspace: Workspace,
   action: (placed: PlannedServer) => Promise<Result>,
 ): Promise<Result> {
-  const texts = [planned.command, ...[...planned.environment.values()].map((value) => value.reveal())];
-  if (!texts.some((text) => text.includes('{{workspace}}'))) return await action(planned);
-  const directory = await mkdtemp(join(await realpath(tmpdir()), 'mcp-eval-ci-init-'));
+  const root = await mkdtemp(join(await realpath(tmpdir()), 'mcp-eval-ci-init-'));
   try {
-    await copyWorkspace(workspace, directory);
-    const fill = (text: string) => text.replaceAll('{{workspace}}', directory);
-    const environment = new Map(
-      [...planned.environment].map(([name, value]) => [name, new Secret(fill(value.reveal()))]),
+    const paths = namePlace(root);
+    await fillPlace(paths, workspace);
+    const words = resolveWords(splitCommand(planned.command), planned.cwd).map((word) => showPaths(word, paths));
+    const variables = [...planned.environment].map(
+      ([name, value]) => [name, showPaths(value.reveal(), paths)] as const,
     );
-    return await action({ ...planned, command: fill(planned.command), environment });
+    const own = Object.entries(nameDirectories(paths));
+    const environment = new Map([...variables, ...own].map(([name, value]) => [name, new Secret(value)]));
+    const placed = { ...planned, command: joinCommand(words), cwd: paths.workspace, environment };
+    const make = { directories: [], files: [] };
+    const sandbox = { network: 'on' as const, writable: [root], protect: [], make };
+    try {
+      return await action({ ...placed, sandbox: { ...sandbox, mode: 'required' } });
+    } catch (error) {
+      if (!(error instanceof SandboxError)) throw error;
+      return await action({ ...placed, sandbox: { ...sandbox, mode: 'auto' } });
+    }
   } finally {
-    await rm(directory, { recursive: true, force: true, maxRetries: 3 });
+    await rm(root, { recursive: true, force: true, maxRetries: 3 });
   }
 }
 

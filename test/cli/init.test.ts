@@ -1,4 +1,4 @@
-import { mkdir, readFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { exploredServerPath, nameExploredServer } from '../support/explore.ts';
@@ -49,12 +49,19 @@ describe('mcp-eval-ci init', () => {
   it('writes evals that fail for a server with a bug, and name what is wrong', async () => {
     await using workspace = await createWorkspace();
     const server = await readFile(exploredServerPath, 'utf8');
-    await workspace.write('server.mjs', server);
+    const traces = "note(`${process.env.HOME}/cache`, 'x');\nnote('started', 'x');\n";
+    await workspace.write('server.mjs', `import { appendFileSync as note } from 'node:fs';\n${traces}${server}`);
+    await mkdir(join(workspace.path, 'home'));
     const start = ['--server-command', 'node server.mjs notes words'];
     // The time limit is far above what the exploration takes.
     const flags = ['--yes', '--no-run', '--call', 'all', '--budget', '60', '--time-limit', '30m'];
-    const written = await runProgramInTest(['init', ...flags, ...start], { cwd: workspace.path });
+    const env = { HOME: join(workspace.path, 'home') };
+    const written = await runProgramInTest(['init', ...flags, ...start], { cwd: workspace.path, env });
     expect(written).toMatchObject({ exitCode: 0 });
+    // No start of the server leaves anything behind, that which lists the tools included.
+    expect(await readdir(workspace.path)).not.toContain('started');
+    expect(await readdir(env.HOME)).toEqual([]);
+    await workspace.write('server.mjs', server);
     const run = ['run', '--evals', 'evals/tools.evals.yaml', ...start];
     expect(await runProgramInTest(run, { cwd: workspace.path })).toMatchObject({ exitCode: 0 });
     const patched = server
