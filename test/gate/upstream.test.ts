@@ -8,6 +8,8 @@ import { silentLogger } from '../../src/base/logger.ts';
 import { createRedactor } from '../../src/base/redaction.ts';
 import { publishUpstream } from '../../src/gate/publish/publish-upstream.ts';
 import { runEmbeddedGate } from '../support/gate/embedded-gate.ts';
+import { commandPath } from '../support/process/bundled-command.ts';
+import { listChildVariables } from '../support/process/child-environment.ts';
 import { canMake } from '../support/process/sandbox-lab.ts';
 import { startWeatherApi } from '../support/upstream/weather-api.ts';
 import { createWorkspace, type Workspace } from '../support/workspace.ts';
@@ -15,7 +17,6 @@ import { createWorkspace, type Workspace } from '../support/workspace.ts';
 const run = promisify(execFile);
 const isAvailable = (await canMake('unshare')) || (await canMake('bwrap'));
 const server = fileURLToPath(new URL('../support/upstream/weather-server.mjs', import.meta.url));
-const command = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url));
 const key = 'planted-weather-key-7f3a';
 
 const suite = `suite: Weather
@@ -46,10 +47,10 @@ async function writeSuite(workspace: Workspace, text = suite): Promise<void> {
 
 /** Records with the command, as a person does. */
 async function record(workspace: Workspace, variables: Record<string, string>, more: readonly string[] = []) {
-  const args = [command, 'record-upstream', '--server-command', `node ${server}`, '--sandbox', 'off'];
+  const args = [commandPath, 'record-upstream', '--server-command', `node ${server}`, '--sandbox', 'off'];
   const passed = ['API_URL', 'API_KEY', 'MODE'].filter((name) => variables[name] !== undefined);
   const all = [...args, ...passed.flatMap((name) => ['--server-env', name]), ...more, 'evals/weather.evals.yaml'];
-  const env = { PATH: process.env['PATH'] ?? '', ...variables };
+  const env = { ...listChildVariables(), ...variables };
   return await run(process.execPath, all, { cwd: workspace.path, env }).then(
     ({ stdout, stderr }) => ({ code: 0, text: stdout + stderr }),
     (error: { code: number; stdout: string; stderr: string }) => ({
