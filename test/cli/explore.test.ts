@@ -15,7 +15,7 @@ describe('mcp-eval-ci explore', () => {
   it('writes an evals file that is valid and passes, and ends with a summary', async () => {
     await using workspace = await createWorkspace();
     const cwd = workspace.path;
-    const args = ['explore', ...server('notes', 'words'), '--call', 'all', '--budget', '150', '--time-limit', '1h'];
+    const args = ['explore', ...server('notes', 'words'), '--call', 'all', '--budget', '100', '--time-limit', '1h'];
     const { exitCode, stdout } = await runCommand([...args, '--write', 'evals/explored.evals.yaml'], { cwd });
     expect(exitCode).toBe(0);
     expect(stdout.trimEnd().split('\n').slice(-4)).toEqual([
@@ -29,16 +29,18 @@ describe('mcp-eval-ci explore', () => {
     expect(evals).toContain('id1: /structuredContent/id');
     const validated = await runProgramInTest(['validate', 'evals/explored.evals.yaml'], { cwd });
     expect([validated.exitCode, validated.stderr]).toEqual([0, '']);
-    const run = await runProgramInTest(['run', '--evals', 'evals/explored.evals.yaml', ...server('notes', 'words')], {
-      cwd,
-    });
+    const run = await runProgramInTest(
+      ['run', '--evals', 'evals/explored.evals.yaml', '--sandbox', 'off', ...server('notes', 'words')],
+      { cwd },
+    );
     expect([run.exitCode, run.stdout]).toEqual([0, expect.stringContaining('✓')]);
   });
 
   it('names what a run of the written file needs in addition', async () => {
     await using workspace = await createWorkspace();
     const args = ['explore', ...server('words'), '--call', 'all', '--budget', '10', '--write', 'found.evals.yaml'];
-    const { stdout } = await runCommand([...args, '--server-env', 'DATA={{workspace}}/data'], { cwd: workspace.path });
+    const more = ['--server-env', 'DATA={{workspace}}/data'];
+    const { stdout } = await runProgramInTest([...args, ...more], { cwd: workspace.path });
     expect(stdout).toMatch(
       /^Next: .* words', with your `--server-env` and your directory instead of `\{\{workspace\}\}`$/m,
     );
@@ -106,18 +108,17 @@ describe('mcp-eval-ci explore', () => {
   it('starts from an existing corpus of the same server, and enlarges it', async () => {
     await using workspace = await createWorkspace({ 'other.json': '{"suite": "Mine"}' });
     const cwd = workspace.path;
-    const explore = async (budget: string, command: string[], file = 'corpus.json') =>
-      await runCommand(
-        ['explore', ...command, '--call', 'all', '--budget', budget, '--time-limit', '1h', '--corpus', file],
-        { cwd },
-      );
+    const explore = async (budget: string, command: string[], { file = 'corpus.json', run = runProgramInTest } = {}) =>
+      await run(['explore', ...command, '--call', 'all', '--budget', budget, '--time-limit', '1h', '--corpus', file], {
+        cwd,
+      });
     const readAdded = async () => {
       const { sessions }: Exploration = JSON.parse(await workspace.read('corpus.json'));
       return sessions.flatMap(({ adds }) => adds);
     };
     expect((await explore('12', server('notes', 'words'))).exitCode).toBe(0);
     const first = await readAdded();
-    expect((await explore('80', server('notes', 'words'))).exitCode).toBe(0);
+    expect((await explore('40', server('notes', 'words'))).exitCode).toBe(0);
     const second = await readAdded();
     expect(second).toEqual(expect.arrayContaining(first));
     expect(second.length).toBeGreaterThan(first.length);
@@ -128,7 +129,7 @@ describe('mcp-eval-ci explore', () => {
       expect.stringContaining('corpus: is of explored 1.2.3, and this is explored 2.0.0; choose another path'),
     ]);
     expect(await workspace.read('corpus.json')).toBe(kept);
-    const none = await explore('12', ['--server-command', 'touch started'], 'other.json');
+    const none = await explore('12', ['--server-command', 'touch started'], { file: 'other.json', run: runCommand });
     expect([none.exitCode, none.stderr]).toEqual([
       2,
       expect.stringContaining('other.json exists, and is no exploration'),
@@ -166,7 +167,7 @@ describe('mcp-eval-ci explore', () => {
     // The fixture checks no arguments.
     expect(listFindings(exploration)).toEqual(['schema-too-loose find_word', 'schema-too-loose add_word']);
     called.length = 0;
-    const unknown = await runCommand([...args, '--safe-tool', 'add_words'], { cwd: workspace.path });
+    const unknown = await runProgramInTest([...args, '--safe-tool', 'add_words'], { cwd: workspace.path });
     expect([unknown.exitCode, unknown.stderr]).toEqual([
       2,
       expect.stringContaining(

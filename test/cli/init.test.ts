@@ -62,7 +62,7 @@ describe('mcp-eval-ci init', () => {
     expect(await readdir(workspace.path)).not.toContain('started');
     expect(await readdir(env.HOME)).toEqual([]);
     await workspace.write('server.mjs', server);
-    const run = ['run', '--evals', 'evals/tools.evals.yaml', ...start];
+    const run = ['run', '--evals', 'evals/tools.evals.yaml', '--sandbox', 'off', ...start];
     expect(await runProgramInTest(run, { cwd: workspace.path })).toMatchObject({ exitCode: 0 });
     const patched = server
       .replace('notes.set(note.id, note);', '')
@@ -83,12 +83,12 @@ describe('mcp-eval-ci init', () => {
     await using home = await createWorkspace();
     const start = ['--server-command', nameExploredServer('diary')];
     const process = { cwd: workspace.path, env: { HOME: home.path } };
-    const flags = ['--yes', '--call', 'all', '--budget', '40', '--time-limit', '30m'];
+    const flags = ['--yes', '--no-run', '--call', 'all', '--budget', '30', '--time-limit', '30m'];
     expect(await runCommand(['init', ...flags, ...start], process)).toMatchObject({ exitCode: 0 });
     const evals = await workspace.read('evals/tools.evals.yaml');
     expect(evals).toContain('\nworkspace: empty\n');
     expect(evals).toContain('- toolCall: add_entry');
-    const run = ['run', '--evals', 'evals/tools.evals.yaml', ...start];
+    const run = ['run', '--evals', 'evals/tools.evals.yaml', '--sandbox', 'off', ...start];
     expect(await runCommand(run, process)).toMatchObject({ exitCode: 0 });
     await expect(home.read('explored-diary.json')).rejects.toThrow('ENOENT');
     // Without the key, cases find the entries of others.

@@ -19,10 +19,12 @@ const mistakes: ReadonlyArray<ReadonlyArray<[set: string, finding: string]>> = [
   [
     ['read-only-file', 'read-only-lie count_lines'],
     ['destructive-hint-missing', 'destructive-hint-missing tidy_up'],
+    ['schema-default', 'schema-default find_zone'],
   ],
-  [['schema-default', 'schema-default find_zone']],
-  [['read-only-state', 'read-only-lie peek_calls']],
-  [['idempotent-lie', 'idempotent-lie put_entry']],
+  [
+    ['read-only-state', 'read-only-lie peek_calls'],
+    ['idempotent-lie', 'idempotent-lie put_entry'],
+  ],
 ];
 
 describe('findings', () => {
