@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { captureConfig } from '../../src/capture/host-config.ts';
-import { runCommand } from '../support/process/command.ts';
+import { runProgramInTest } from '../support/process/program.ts';
 import { createWorkspace } from '../support/workspace.ts';
 
 const config = `{
@@ -61,7 +61,7 @@ describe('capture --config', () => {
   it('prints the configuration, writes it with --write, and names what is wrong with a file', async () => {
     await using workspace = await createWorkspace({ '.mcp.json': config, 'bad.json': '{' });
     const run = async (...args: string[]) =>
-      await runCommand(['capture', '--config', ...args], { cwd: workspace.path });
+      await runProgramInTest(['capture', '--config', ...args], { cwd: workspace.path });
     const printed = await run('.mcp.json');
     expect(printed).toMatchObject({ exitCode: 0, stderr: expect.stringContaining('remote: it has no `command`') });
     expect(await workspace.read('.mcp.json')).toBe(config);

@@ -9,7 +9,7 @@ import { openHttpProxy } from '../../src/capture/http-proxy.ts';
 import { readSuite } from '../../src/suite/read.ts';
 import { commandPath } from '../support/process/bundled-command.ts';
 import { listChildVariables } from '../support/process/child-environment.ts';
-import { runCommand } from '../support/process/command.ts';
+import { runProgramInTest } from '../support/process/program.ts';
 import { addingServerPath, createWorkspace } from '../support/workspace.ts';
 
 /** Serves the same answer to each request, and remembers the requests. */
@@ -120,7 +120,7 @@ describe('capture over HTTP', () => {
   it('names what is wrong with its flags', async () => {
     await using workspace = await createWorkspace();
     const run = async (...args: string[]) =>
-      await runCommand(['capture', '--out', 'a.yaml', ...args], { cwd: workspace.path });
+      await runProgramInTest(['capture', '--out', 'a.yaml', ...args], { cwd: workspace.path });
     expect(await run('--port', 'x', '--', 'cat')).toMatchObject({
       exitCode: 2,
       stderr: expect.stringContaining('"x" is no port'),

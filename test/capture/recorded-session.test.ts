@@ -6,7 +6,7 @@ import { describe, expect, it } from 'vitest';
 import { readSuite } from '../../src/suite/read.ts';
 import { commandPath } from '../support/process/bundled-command.ts';
 import { listChildVariables } from '../support/process/child-environment.ts';
-import { runCommand } from '../support/process/command.ts';
+import { runProgramInTest } from '../support/process/program.ts';
 import { canMake } from '../support/process/sandbox-lab.ts';
 import { everythingServerPath, filesystemServerPath } from '../support/servers/bundled-servers.ts';
 import { createWorkspace } from '../support/workspace.ts';
@@ -85,6 +85,16 @@ describe.skipIf(!canConfine)('a session of the SDK’s client', () => {
 });
 
 async function expectGreen(cwd: string, command: string): Promise<void> {
-  const args = ['run', '--evals', 'evals/session.evals.yaml', '--server-command', command, '--runs', '3'];
-  expect(await runCommand(args, { cwd })).toMatchObject({ exitCode: 0 });
+  const args = [
+    'run',
+    '--evals',
+    'evals/session.evals.yaml',
+    '--server-command',
+    command,
+    '--runs',
+    '3',
+    '--sandbox',
+    'off',
+  ];
+  expect(await runProgramInTest(args, { cwd })).toMatchObject({ exitCode: 0 });
 }

@@ -71,7 +71,7 @@ describe('mcp-eval-ci run', () => {
       'evals/green.evals.yaml': greenEvals,
       'server.mjs': 'console.error("no such database: orders"); process.exit(7);',
     });
-    const result = await runCommand(['run', '--server-command', 'node server.mjs', '--evals', 'evals/*.yaml'], {
+    const result = await runProgramInTest(['run', '--server-command', 'node server.mjs', '--evals', 'evals/*.yaml'], {
       cwd: workspace.path,
     });
     expect(result).toMatchObject({ exitCode: 3 });

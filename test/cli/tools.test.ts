@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { renderTools } from '../../src/cli/list-tools.ts';
 import { runCommand } from '../support/process/command.ts';
+import { runProgramInTest } from '../support/process/program.ts';
 import { createWorkspace } from '../support/workspace.ts';
 import { startFixtureMcpServer, text } from '../support/servers/fixture-mcp-server.ts';
 
@@ -38,22 +39,22 @@ describe('mcp-eval-ci tools', () => {
     await using workspace = await createWorkspace({ 'notes/milk.txt': 'two bottles', 'server.mjs': listing });
     const args = ['tools', '--server-command', 'node server.mjs {{workspace}}', '--server-env', 'NOTES={{workspace}}'];
     const options = { cwd: workspace.path };
-    const { stdout } = await runCommand([...args, '--workspace', 'notes', '--format', 'json'], options);
+    const { stdout } = await runProgramInTest([...args, '--workspace', 'notes', '--format', 'json'], options);
     const [{ description } = { description: '' }] = JSON.parse(stdout) as Array<{ description: string }>;
     const { argument, variable, cwd, home, files } = JSON.parse(description) as Record<string, unknown>;
     expect(files).toEqual(['milk.txt']);
     expect([argument, variable]).toEqual([cwd, cwd]);
     expect(home).not.toBe(process.env['HOME']);
     expect(existsSync(String(cwd))).toBe(false);
-    const doctor = await runCommand(['doctor', ...args.slice(1), '--workspace', 'empty'], options);
+    const doctor = await runProgramInTest(['doctor', ...args.slice(1), '--workspace', 'empty'], options);
     expect(doctor).toMatchObject({ exitCode: 0, stdout: expect.stringContaining('The server is ready.') });
   });
 
   it('refuses a workspace of a server at a URL, and a directory that does not exist', async () => {
     const url = ['tools', '--server-url', 'http://127.0.0.1:9/mcp', '--workspace', 'empty'];
-    expect((await runCommand(url, { cwd: process.cwd() })).stderr).toContain('names a running one');
+    expect((await runProgramInTest(url, { cwd: process.cwd() })).stderr).toContain('names a running one');
     const missing = ['tools', '--server-command', 'node', '--workspace', 'no-such-directory'];
-    const { exitCode, stderr } = await runCommand(missing, { cwd: process.cwd() });
+    const { exitCode, stderr } = await runProgramInTest(missing, { cwd: process.cwd() });
     expect(stderr).toContain('is not a directory');
     expect(exitCode).toBe(2);
   });

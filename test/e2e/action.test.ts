@@ -78,7 +78,7 @@ describe('the action', () => {
 
   it('reports a command that does not exist', async () => {
     await using workspace = await createWorkspace({ 'evals/green.evals.yaml': greenEvals });
-    const run = await runAction({
+    const run = await runActionInTest({
       workspace: workspace.path,
       inputs: { ...inputs, 'server-command': 'no-such-program' },
     });
