@@ -2,13 +2,15 @@ import type { ModelParameters } from '../cases/case.ts';
 import { ModelError } from '../base/errors.ts';
 import { generator } from '../base/version.ts';
 import { Secret } from '../base/redaction.ts';
+import { clipText } from '../base/text.ts';
 import { parseHeaderLines } from '../base/written-headers.ts';
+import { hostWires } from '../hosts/host-wires.ts';
 import { hasMoreThanPath, isHeaderSafe, isProtected } from '../http/url.ts';
 
 type ModelParameter = keyof ModelParameters;
 
-/** Anthropic's Messages, or Chat Completions, with which the other providers are compatible. */
-export type WireFormat = 'anthropic' | 'compatible';
+/** Anthropic's Messages, Chat Completions, with which the other providers are compatible, or OpenAI's Responses. */
+export type WireFormat = 'anthropic' | 'compatible' | 'responses';
 
 interface Provider {
   format: WireFormat;
@@ -116,6 +118,8 @@ export interface ProviderSources {
 }
 
 const givenKeys = 'model-api-keys';
+const baseUrlEnd = /_BASE_URL$/;
+const longestQuote = 60;
 
 /** Reads the keys and base URLs of providers. A provider outside the table needs `<NAME>_BASE_URL`, and may have `<NAME>_API_KEY`. */
 export function readProviders({ environment, keys = new Map() }: ProviderSources): ProviderDirectory {
@@ -138,11 +142,12 @@ export function readProviders({ environment, keys = new Map() }: ProviderSources
       if (key !== null && !isHeaderSafe(key.reveal())) throw refuseKey(name, keyVariable ?? givenKeys);
       const baseUrlVariable = findFirst(provider.baseUrlVariables);
       const headersVariable = nameHeaders(provider.baseUrlVariables[0]);
+      const format = chooseFormat(name, { provider, variables });
       const { headers, problem } = readHeaders(variables.get(headersVariable));
       if (problem !== null) throw refuseHeaders(headersVariable, problem);
       return {
         provider: name,
-        format: provider.format,
+        format,
         baseUrl: readBaseUrl(baseUrlVariable === undefined ? undefined : variables.get(baseUrlVariable), {
           provider,
           variable: baseUrlVariable ?? provider.baseUrlVariables[0],
@@ -155,6 +160,36 @@ export function readProviders({ environment, keys = new Map() }: ProviderSources
       };
     },
   };
+}
+
+const apis: ReadonlyMap<string, WireFormat> = new Map([
+  ['chat-completions', 'compatible'],
+  ['responses', 'responses'],
+]);
+
+/** Some models of OpenAI are only in its Responses API. */
+function chooseFormat(
+  name: string,
+  { provider, variables }: { provider: Provider; variables: ReadonlyMap<string, string> },
+): WireFormat {
+  const variable = provider.baseUrlVariables[0].replace(baseUrlEnd, '_API');
+  const written = variables.get(variable);
+  if (written === undefined) return provider.format;
+  const format = apis.get(written);
+  if (format === undefined) {
+    throw new ModelError(`${variable} is ${JSON.stringify(clipText(written, longestQuote))}, which is no known API.`, {
+      kind: 'refused',
+      hint: `Write ${[...apis.keys()].join(' or ')}, or leave it out.`,
+    });
+  }
+  const isKnown = format === provider.format || (format === 'responses' && hostWires['openai-responses'].isOf(name));
+  if (!isKnown) {
+    throw new ModelError(`The provider ${name} has no API ${written}.`, {
+      kind: 'refused',
+      hint: `Leave ${variable} out.`,
+    });
+  }
+  return format;
 }
 
 /** Providers that no longer exist, with a sentence about their end. */
@@ -182,8 +217,6 @@ function listKeyVariables(variables: ReadonlyMap<string, string>): string[] {
     .map((name) => name.replace(/_BASE_URL$/, '_API_KEY'));
   return [...new Set([...known, ...others])].filter((name) => variables.has(name));
 }
-
-const baseUrlEnd = /_BASE_URL$/;
 
 function nameHeaders(baseUrlVariable: string): string {
   return baseUrlVariable.replace(baseUrlEnd, '_HEADERS');

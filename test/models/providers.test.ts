@@ -116,6 +116,20 @@ describe('a provider', () => {
     );
   });
 
+  it('asks by the API of its variable, if the provider has it', () => {
+    const ask = (name: string, api: string) =>
+      find(name, { [`${name.toUpperCase()}_API_KEY`]: key, [`${name.toUpperCase()}_API`]: api }).format;
+    expect(ask('openai', 'responses')).toBe('responses');
+    expect(ask('openai', 'chat-completions')).toBe('compatible');
+    expect(ask('openrouter', 'responses')).toBe('responses');
+    const refuse = (message: string) => expect.objectContaining({ kind: 'refused', message }) as Error;
+    expect(() => ask('openai', 'response')).toThrow(refuse('OPENAI_API is "response", which is no known API.'));
+    expect(() => ask('mistral', 'responses')).toThrow(refuse('The provider mistral has no API responses.'));
+    expect(() => ask('anthropic', 'chat-completions')).toThrow(
+      refuse('The provider anthropic has no API chat-completions.'),
+    );
+  });
+
   it('lists every key that was found', () => {
     const environment = {
       ANTHROPIC_API_KEY: 'a',

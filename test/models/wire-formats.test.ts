@@ -1,7 +1,7 @@
 import type Anthropic from '@anthropic-ai/sdk';
 import type OpenAI from 'openai';
 import { expect, it } from 'vitest';
-import type { ModelCall } from '../../src/models/language-model.ts';
+import { isCutOff, type ModelCall } from '../../src/models/language-model.ts';
 import { toAssistantMessage, toToolMessage } from '../../src/models/model-messages.ts';
 import { readProviders } from '../../src/models/providers.ts';
 import { buildCall, openEnd, openTestSource, testModels, testProviderKey } from '../support/models/model-source.ts';
@@ -56,18 +56,25 @@ const results = toToolMessage([
   { toolCallId: 'call_c', toolName: 'no_such_tool', content: [{ type: 'text', text: 'No such tool.' }], isError: true },
 ]);
 
+/** The formats that a model can be asked in without a host. */
+type TestFormat = keyof typeof testModels;
+
 /** Has the model call tools, answers the calls, and returns the second request. */
 async function holdConversation(
-  format: ProviderFormat,
+  format: TestFormat,
   reply = parallelCalls,
   options: { provider?: string } = {},
 ): Promise<ProviderRequest | undefined> {
   await using provider = await openScriptedProvider({ format, answers: [reply, { text: 'Milk.' }] });
   const { provider: name = testModels[format].provider } = options;
   const prefix = name.toUpperCase();
-  const environment = { [`${prefix}_API_KEY`]: testProviderKey, [`${prefix}_BASE_URL`]: provider.baseUrl };
+  const environment = {
+    [`${prefix}_API_KEY`]: testProviderKey,
+    [`${prefix}_BASE_URL`]: provider.baseUrl,
+    ...(format === 'responses' && { [`${prefix}_API`]: 'responses' }),
+  };
   await using source = openTestSource(
-    { format, baseUrl: provider.baseUrl },
+    { format: 'compatible', baseUrl: provider.baseUrl },
     { providers: readProviders({ environment }) },
   );
   const session = await source.openSession({
@@ -221,6 +228,71 @@ it('sends reasoning back to a compatible provider, and names the limit of output
   ];
   expect(request?.body).toMatchObject({ max_tokens: 500, messages });
   expect(request?.body).not.toHaveProperty('max_completion_tokens');
+});
+
+it('writes a conversation as the Responses API describes it, stores nothing, and sends encrypted reasoning back', async () => {
+  const request = await holdConversation('responses');
+  expect(request?.body).toEqual({
+    model: 'gpt-5-mini',
+    max_output_tokens: 500,
+    store: false,
+    include: ['reasoning.encrypted_content'],
+    tools: [
+      {
+        type: 'function',
+        name: 'read_note',
+        description: 'Reads a note.',
+        parameters: { type: 'object', properties: { id: { type: 'number' } }, required: ['id'] },
+        strict: false,
+      },
+    ],
+    input: [
+      { role: 'developer', content: 'You help people find their notes.' },
+      { role: 'user', content: [{ type: 'input_text', text: 'What do my notes say?' }] },
+      {
+        type: 'reasoning',
+        id: 'rs_1',
+        encrypted_content: 'c2lnbmF0dXJl',
+        summary: [{ type: 'summary_text', text: 'There are two notes.' }],
+      },
+      { role: 'assistant', content: 'I read both.' },
+      { type: 'function_call', call_id: 'call_a', name: 'read_note', arguments: '{"id":1}' },
+      { type: 'function_call', call_id: 'call_b', name: 'read_note', arguments: '{"id":2}' },
+      { type: 'function_call', call_id: 'call_c', name: 'no_such_tool', arguments: '{}' },
+      { type: 'function_call_output', call_id: 'call_a', output: 'Buy milk' },
+      {
+        type: 'function_call_output',
+        call_id: 'call_b',
+        output: [
+          { type: 'input_text', text: 'A drawing:' },
+          { type: 'input_image', image_url: `data:image/png;base64,${png}` },
+        ],
+      },
+      { type: 'function_call_output', call_id: 'call_c', output: '{"error":"No such tool."}' },
+    ],
+  } satisfies OpenAI.Responses.ResponseCreateParamsNonStreaming);
+  expect(request?.headers).toMatchObject({ authorization: `Bearer ${testProviderKey}` });
+});
+
+it('reads an answer of the Responses API that was cut, with its tokens', async () => {
+  const usage = { input: 11, output: 22, cacheRead: 33, reasoning: 4 };
+  await using provider = await openScriptedProvider({
+    format: 'responses',
+    answers: [{ text: 'Mi', finishReason: 'length', usage }],
+  });
+  const environment = { MINE_BASE_URL: provider.baseUrl, MINE_API: 'responses' };
+  await using source = openTestSource(
+    { format: 'compatible', baseUrl: provider.baseUrl },
+    { providers: readProviders({ environment }) },
+  );
+  const model = { provider: 'mine', name: 'a-model' };
+  const session = await source.openSession({ model, caseId: 'case_1', iterationNumber: 1, apiKeys: new Map() });
+  const answer = await session.answer(call, openEnd);
+  expect(isCutOff(answer)).toBe(true);
+  expect(answer.usage).toMatchObject({
+    inputTokens: { total: 44, noCache: 11, cacheRead: 33 },
+    outputTokens: { total: 22, reasoning: 4 },
+  });
 });
 
 it('sends no reasoning back to Mistral, which refuses it', async () => {

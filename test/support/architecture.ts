@@ -90,6 +90,7 @@ export const packageRooms: ReadonlyMap<string, readonly string[] | null> = new M
   ['@actions/core', ['action']],
   ['@actions/github', ['github']],
   ['@ai-sdk/anthropic', ['models']],
+  ['@ai-sdk/openai', ['models']],
   ['@ai-sdk/openai-compatible', ['models']],
   ['@ai-sdk/provider', ['models', 'engine']],
   ['@hono/node-server', ['eval-service']],

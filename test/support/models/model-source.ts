@@ -16,6 +16,7 @@ export const testProviderKey = 'sk-canary-4f9a1c7be20d8356';
 export const testModels = {
   anthropic: { provider: 'anthropic', name: 'claude-haiku-4-5' },
   compatible: { provider: 'openai', name: 'gpt-5-mini' },
+  responses: { provider: 'openai', name: 'gpt-5-mini' },
 } as const;
 
 export interface TestSource extends ProviderSource {

@@ -12,7 +12,7 @@ function buildCall({ id, name, namespace, arguments: given }: ScriptedToolCall, 
 
 /** Writes an answer as OpenAI's Responses API does, with the search of tools and the programs that Codex offers to models that it knows. */
 export function buildResponse(reply: ModelReply, { model, number }: { model: string; number: number }) {
-  const { text, toolCalls = [], finishReason, usage = {} } = reply;
+  const { reasoning, text, toolCalls = [], finishReason, usage = {} } = reply;
   const reason = finishReason === 'length' || finishReason === 'content-filter' ? incomplete[finishReason] : null;
   const content = [{ type: 'output_text', text, annotations: [] }];
   const [input, cached, output] = [usage.input ?? 10, usage.cacheRead ?? 0, usage.output ?? 5];
@@ -24,6 +24,16 @@ export function buildResponse(reply: ModelReply, { model, number }: { model: str
     status: reason === null ? 'completed' : 'incomplete',
     incomplete_details: reason === null ? null : { reason },
     output: [
+      ...(reasoning === undefined
+        ? []
+        : [
+            {
+              type: 'reasoning',
+              id: `rs_${number}`,
+              summary: [{ type: 'summary_text', text: reasoning.text }],
+              encrypted_content: reasoning.signature,
+            },
+          ]),
       ...(text === undefined
         ? []
         : [{ type: 'message', id: `msg_${number}`, role: 'assistant', status: 'completed', content }]),
