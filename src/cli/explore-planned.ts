@@ -13,8 +13,13 @@ import { callLimits, planStart, type WorldSandbox } from '../explore/world/plan-
 import type { Workspace } from '../workspace/workspace.ts';
 import type { WorldSource } from '../explore/world/world.ts';
 import type { PlannedServer } from '../gate/plan/plan-server.ts';
+import { openUpstreamRoute } from '../gate/run/upstream-route.ts';
+import { listHiddenValues } from '../gate/run/job-upstream.ts';
 import { openPlannedAccess, type ReachContext, startPlannedServer } from '../gate/reach-server.ts';
 import { openSession } from '../mcp/session.ts';
+import type { OpenProxy } from '../server/running-server.ts';
+import { createHiding } from '../upstream/hidden-values.ts';
+import { openSendingOnce } from '../upstream/send-once.ts';
 import { createTerminalLogger } from './command-logger.ts';
 import type { ExplorationFlags } from './exploration-flags.ts';
 import { createExplorationDisplay } from './exploration-display.ts';
@@ -63,6 +68,8 @@ interface PlannedExploration extends ExplorationNumbers {
   safeTools?: readonly string[];
   /** An earlier exploration of the server, whose requests are sent first. */
   earlier?: EarlierCorpus | null;
+  /** True to let the server reach its APIs, each request once. */
+  reachesUpstream?: boolean;
   workspace: Workspace;
   redactor: Redactor;
   signal: AbortSignal;
@@ -71,7 +78,16 @@ interface PlannedExploration extends ExplorationNumbers {
 /** Explores a planned server in worlds, or at its URL, and shows the progress on stderr. Secrets are redacted. */
 export async function explorePlanned(
   server: PlannedServer,
-  { containment, safeTools = [], earlier = null, workspace, redactor, signal, ...numbers }: PlannedExploration,
+  {
+    containment,
+    safeTools = [],
+    earlier = null,
+    reachesUpstream = false,
+    workspace,
+    redactor,
+    signal,
+    ...numbers
+  }: PlannedExploration,
 ): Promise<Exploration> {
   for (const secret of server.secrets) redactor.add(secret);
   const { stderr } = process;
@@ -93,11 +109,13 @@ export async function explorePlanned(
     isVerbose: false,
   });
   const context = { clock: systemClock, logger, signal, environment: process.env, redactor };
+  await using upstream = reachesUpstream ? openExploredUpstream(server, context) : null;
+  const start = server.url === null ? planStart(server, { ...containment, workspace }) : null;
   await using source =
-    server.url === null
-      ? await openWorlds(planStart(server, { ...containment, workspace }), context)
+    start !== null
+      ? await openWorlds(upstream === null ? start : { ...start, openProxy: upstream.openProxy }, context)
       : openRemoteWorlds(await openRemoteServer(server, context), { ...context, callMs: callLimits.callMs });
-  const policy = await chooseCalls(source, containment, server);
+  const policy = await chooseCalls(source, containment, { ...server, reachesUpstream });
   try {
     const options = {
       ...numbers,
@@ -112,6 +130,20 @@ export async function explorePlanned(
   } finally {
     display.clear();
   }
+}
+
+/** Opens the way to the APIs of the server. All worlds see one answer to the same request, so that replays differ in nothing else. */
+function openExploredUpstream(
+  server: PlannedServer,
+  { clock, environment, redactor }: Pick<ReachContext, 'clock' | 'environment' | 'redactor'>,
+): AsyncDisposable & { openProxy: OpenProxy } {
+  const route = openUpstreamRoute({ environment, clock, isSending: true });
+  const session = openSendingOnce({
+    settings: { headers: [], ignore: { query: [], body: [] } },
+    hiding: createHiding(listHiddenValues([server]), { redactor }),
+    forward: route.send,
+  });
+  return { openProxy: route.serve(session), [Symbol.asyncDispose]: async () => await route[Symbol.asyncDispose]() };
 }
 
 /** Starts the server of a URL if it has a command, for any number of sessions. */
@@ -129,13 +161,13 @@ async function openRemoteServer(server: PlannedServer, context: ReachContext): P
 async function chooseCalls(
   { sandbox }: WorldSource,
   { call }: Containment,
-  server: PlannedServer,
+  server: PlannedServer & { reachesUpstream: boolean },
 ): Promise<{ call: 'read-only' | 'all'; whyReadOnly: string }> {
   if (call === 'all') return { call: 'all', whyReadOnly: '' };
   if (call === 'read-only') return { call: 'read-only', whyReadOnly: '`--call` is read-only' };
   if (server.url !== null)
     return { call: 'read-only', whyReadOnly: 'the server is at a URL; `--safe-tool` names a tool to call anyway' };
-  const risk = findCallRisk({ sandbox }, server);
+  const risk = server.reachesUpstream ? 'its calls reach an API' : findCallRisk({ sandbox }, server);
   if (risk === null) return { call: 'all', whyReadOnly: '' };
   const isAllowed =
     call === 'ask' &&

@@ -50,6 +50,7 @@ import { runGate } from './run-gate.ts';
 export interface InitFlags extends ExplorationFlags {
   yes?: boolean;
   evals: string;
+  upstream?: string;
   model?: string;
   run: boolean;
 }
@@ -78,6 +79,7 @@ export async function initRepository(
   const planned = await planOneServer(parseDoctorOptions(texts), { cwd, environment });
   const evals = await readExistingEvals(flags.evals, cwd);
   const signal = listenForInterrupts(process, (code) => process.exit(code));
+  checkUpstream(flags, evals, planned);
   const surfacePath = nameSurfaceFile(flags.evals);
   const known = await readSurfaceFile(surfacePath, cwd);
   const situation = { evals, flags, logger, redactor, signal, steps: project.steps, readsSurface: known === null };
@@ -92,6 +94,12 @@ export async function initRepository(
   const result = await writeInitFiles(content, { cwd, evals, server, steps, env });
   let hasPassed: boolean | null = null;
   try {
+    if (flags.upstream !== undefined) {
+      const once = { ...texts, evals: flags.evals, runs: '1', concurrency: '1' };
+      const recording = { quiet: true, verbose: false, format: 'text' as const, texts: once, recordsUpstream: true };
+      const exitCode = await runGate(recording, context);
+      if (exitCode !== 0) return exitCode;
+    }
     if (!flags.run) return 0;
     const hasSurface = known !== null || content.surface !== null;
     const all = { ...texts, evals: flags.evals, ...(hasSurface && { surface: surfacePath }) };
@@ -105,6 +113,25 @@ export async function initRepository(
       given,
     });
     for (const line of [...print(result, hasPassed), ...hosts]) process.stdout.write(`${redactText(line, redactor)}\n`);
+  }
+}
+
+/** Names the directory of the recordings as the evals file does; null for none. */
+function nameUpstream({ upstream, evals }: InitFlags): string | null {
+  return upstream === undefined ? null : relative(dirname(evals), upstream).split(sep).join('/');
+}
+
+/** @throws {ConfigurationError} if the answers of the API cannot be recorded for the evals file */
+function checkUpstream(flags: InitFlags, { text, upstream, file }: ExistingEvals, { url }: PlannedServer): void {
+  const key = nameUpstream(flags);
+  const refuse = (code: string, message: string) => {
+    throw new ConfigurationError([{ input: 'upstream', code, message }]);
+  };
+  if (key === null) return;
+  if (url !== null) refuse('server-url', 'a server at a URL is not started here; give `--server-command`');
+  if (text !== null && upstream !== key) {
+    const has = upstream === null ? 'no key `upstream`' : `the key \`upstream: ${upstream}\``;
+    refuse('other-upstream', `${file} has ${has}; write \`upstream: ${key}\` into it, or leave the option out`);
   }
 }
 
@@ -226,7 +253,15 @@ async function exploreForInit(
       ...listFiles(files),
       'Each tool has a case already; nothing was explored.',
     ];
-    const content = { suite: '', cases: [], snapshots: new Map(), workspace: null, fixture: null, surface };
+    const content = {
+      suite: '',
+      cases: [],
+      snapshots: new Map(),
+      workspace: null,
+      upstream: null,
+      fixture: null,
+      surface,
+    };
     return { content, print };
   }
   const exploration = await explorePlanned(planned, {
@@ -237,6 +272,7 @@ async function exploreForInit(
       isSandboxEnabled: false,
     },
     safeTools: flags.safeTool,
+    reachesUpstream: flags.upstream !== undefined,
     workspace,
     redactor,
     signal,
@@ -256,6 +292,7 @@ async function exploreForInit(
       snapshots: draft.files,
       // Each world had a directory and a HOME of its own. Without the key, a server that keeps its state there finds that of other cases.
       workspace: draft.needsWorkspace ? key : emptyName,
+      upstream: nameUpstream(flags),
       fixture: draft.needsWorkspace && isNew ? workspace : null,
       surface,
     },
@@ -344,7 +381,7 @@ async function surveyPlanned(planned: PlannedServer, situation: Situation): Prom
   const suite = survey.serverName ?? 'MCP server';
   const cases = drafted.map(toAddedCase);
   return {
-    content: { suite, cases, snapshots: new Map(), workspace: null, fixture: null, surface },
+    content: { suite, cases, snapshots: new Map(), workspace: null, upstream: null, fixture: null, surface },
     print: ({ files, manual }) => [...listFiles(files), ...listDrafts(drafted, survey), ...explainFiles(files, manual)],
   };
 }

@@ -19,6 +19,10 @@ export function defineInitCommand(command: Command, setExitCode: (code: number) 
       'The evals file to write or to extend. [evals/tools.evals.yaml]',
       'evals/tools.evals.yaml',
     )
+    .option(
+      '--upstream <directory>',
+      'Let the server reach its API through a recorder, and write the answers there. Gates replay them.',
+    )
     .option('--model <model>', 'Draft prompts for this model, commented out, as <provider>/<name>.')
     .option('--no-run', 'Write the files only.')
     .addHelpText(

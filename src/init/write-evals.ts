@@ -11,11 +11,16 @@ export type EvalsText =
 /** Writes the cases into a new evals file, or after those of an existing one, whose other text stays unchanged. */
 export function writeEvals(
   drafts: readonly AddedCase[],
-  { suite, workspace, existing }: { suite: string; workspace: string | null; existing: string | null },
+  {
+    suite,
+    workspace,
+    upstream,
+    existing,
+  }: { suite: string; workspace: string | null; upstream: string | null; existing: string | null },
 ): EvalsText {
   const cases = [...drafts.filter((each) => !each.isCommentedOut), ...drafts.filter((each) => each.isCommentedOut)];
   if (existing === null) {
-    return { kind: 'created', text: renderEvals({ comments: headComments, suite, workspace, cases }) };
+    return { kind: 'created', text: renderEvals({ comments: headComments, suite, workspace, upstream, cases }) };
   }
   if (cases.length === 0) return { kind: 'unchanged' };
   const text = addCases(existing, cases);

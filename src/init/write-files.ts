@@ -18,6 +18,8 @@ export interface ExistingEvals {
   text: string | null;
   /** The suite key `workspace` of the file; null if it has none. */
   workspace: string | null;
+  /** The suite key `upstream` of the file; null if it has none. */
+  upstream: string | null;
   /** The subjects of the cases in this file and in the evals files of the same directory. */
   known: CaseSubjects;
 }
@@ -55,8 +57,9 @@ export async function readExistingEvals(file: string, cwd: string): Promise<Exis
   const names = await readdir(directory).catch(() => []);
   const others = names.toSorted(compareText).filter((name) => evalsName.test(name) && name !== basename(path));
   const texts = await Promise.all(others.map(async (name) => (await readIfThere(join(directory, name))) ?? ''));
-  const [, workspace = null] = /^workspace:[ \t]+["']?([^"'#\s]+)/m.exec(text ?? '') ?? [];
-  return { file, text, workspace, known: readSubjects([...(text === null ? [] : [text]), ...texts]) };
+  const readKey = (key: string) => new RegExp(`^${key}:[ \\t]+["']?([^"'#\\s]+)`, 'm').exec(text ?? '')?.[1] ?? null;
+  const [workspace, upstream] = [readKey('workspace'), readKey('upstream')];
+  return { file, text, workspace, upstream, known: readSubjects([...(text === null ? [] : [text]), ...texts]) };
 }
 
 /** Returns the path of the surface file, in the directory of the evals file. */
@@ -72,6 +75,8 @@ export interface InitContent {
   snapshots: ReadonlyMap<string, string>;
   /** The suite key `workspace` of a new file; null for none. */
   workspace: string | null;
+  /** The suite key `upstream` of a new file; null for none. */
+  upstream: string | null;
   /** The files of a workspace to write next to the evals; null if they exist, or none is needed. */
   fixture: Workspace | null;
   /** The text of the surface file; null if the server failed to list what it offers. */
@@ -83,14 +88,14 @@ export interface InitContent {
  * after the others; an existing surface file, snapshot or workflow stays unchanged.
  */
 export async function writeInitFiles(
-  { suite, cases, snapshots, workspace, fixture, surface }: InitContent,
+  { suite, cases, snapshots, workspace, upstream, fixture, surface }: InitContent,
   {
     cwd,
     evals,
     ...project
   }: { cwd: string; evals: ExistingEvals; server: ChosenServer; steps: readonly BuildStep[]; env: readonly string[] },
 ): Promise<InitFiles> {
-  const written = writeEvals(cases, { suite, workspace, existing: evals.text });
+  const written = writeEvals(cases, { suite, workspace, upstream, existing: evals.text });
   const files: WrittenFile[] = [];
   if (written.kind === 'created' || written.kind === 'extended') {
     for (const [file, text] of snapshots) {

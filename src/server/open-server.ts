@@ -130,7 +130,7 @@ function openInstances(
 }
 
 /** Opens a socket that the processes of a start can reach. */
-async function listenFor({ sandbox }: StartContext): Promise<Server> {
+export async function listenFor({ sandbox }: Pick<StartContext, 'sandbox'>): Promise<Server> {
   return await (sandbox?.listen ?? listenOnLoopback)();
 }
 

@@ -49,16 +49,20 @@ export function renderEvals({
   comments,
   suite,
   workspace = null,
+  upstream = null,
   cases,
 }: {
   comments: readonly string[];
   suite: string;
   /** The directory that each case gets a copy of, relative to the file; null for none. */
   workspace?: string | null;
+  /** The directory of the recordings of APIs, relative to the file; null for none. */
+  upstream?: string | null;
   cases: readonly AddedCase[];
 }): string {
   const head = comments.map((comment) => `# ${comment}\n`).join('');
-  return `${head}${stringify({ suite, ...(workspace !== null && { workspace }) }, { lineWidth: 0 })}cases:\n${renderCases(cases, '  ')}\n`;
+  const keys = { suite, ...(workspace !== null && { workspace }), ...(upstream !== null && { upstream }) };
+  return `${head}${stringify(keys, { lineWidth: 0 })}cases:\n${renderCases(cases, '  ')}\n`;
 }
 
 /**

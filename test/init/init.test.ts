@@ -66,6 +66,7 @@ async function init(
       cases: cases.map(toAddedCase),
       snapshots: new Map(),
       workspace: null,
+      upstream: null,
       fixture: null,
       surface,
     },

@@ -5,8 +5,9 @@ import { SandboxError, ServerStartError } from '../../base/errors.ts';
 import { silentLogger } from '../../base/logger.ts';
 import { abilities } from '../../model/client-abilities.ts';
 import { startServerProcess } from '../../server/container-file.ts';
+import { listenFor } from '../../server/open-server.ts';
 import { type PreparedStart, prepareStart } from '../../server/prepare-start.ts';
-import type { ServerContext, StartContext } from '../../server/running-server.ts';
+import type { OpenProxy, ServerContext, StartContext } from '../../server/running-server.ts';
 import type { SandboxOptions } from '../../server/sandbox/open-sandbox.ts';
 import { startInPlace } from '../../server/start-in-place.ts';
 import { makeTemporaryRoot, removeTree } from '../../server/temporary-root.ts';
@@ -34,6 +35,8 @@ export interface ServerStart {
   limits: RequestLimits;
   /** Absolute paths that decide a verdict and that the server must not change; none unless given. */
   protect?: readonly string[];
+  /** Opens the way to the APIs of the server, for each process; without it, the server has no network at level `confined`. */
+  openProxy?: OpenProxy;
   /** Creates the answers of the client in a world; by default those of a user who fills in each form. */
   createAnswers?: typeof createClientAnswers;
 }
@@ -107,7 +110,11 @@ async function openWorld(
     outside: join(place, 'outside'),
     worlds: dirname(place),
   };
-  const dispose = async () => await rm(place, { recursive: true, force: true, maxRetries: 3 });
+  let proxy: AsyncDisposable | null = null;
+  const dispose = async () => {
+    await proxy?.[Symbol.asyncDispose]();
+    await rm(place, { recursive: true, force: true, maxRetries: 3 });
+  };
   try {
     await mkdir(paths.outside, { recursive: true });
     await writeFile(join(paths.outside, fileCanary.name), `${fileCanary.value}\n`);
@@ -115,7 +122,9 @@ async function openWorld(
     await fillPlace(paths, files);
     const moved = await moveClock(variant.daysAhead, { directory: paths.worlds, options: base.env['NODE_OPTIONS'] });
     const caches = nameCompileCaches(join(paths.worlds, 'compiled'));
-    const env = { ...caches, ...base.env, ...moved, ...nameCanary(variant) };
+    const opened = (await start.openProxy?.(await listenFor(base))) ?? null;
+    proxy = opened;
+    const env = { ...caches, ...base.env, ...opened?.variables, ...moved, ...nameCanary(variant) };
     // Warnings about containers repeat for each world.
     const inPlace = startInPlace({ ...base, env, logger: silentLogger }, paths);
     const server = startServerProcess(inPlace, { readsStdin: true });

@@ -1,23 +1,16 @@
-import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Redactor } from '../../base/redaction.ts';
-import { type Clock, startTimeLimit } from '../../base/time.ts';
-import { openProxyRoute } from '../../http/dispatcher.ts';
-import { forward } from '../../http/forward.ts';
-import { readProxySettings } from '../../http/proxy.ts';
+import type { Clock } from '../../base/time.ts';
 import type { OpenProxy } from '../../server/running-server.ts';
-import { makeTemporaryRoot, removeTree } from '../../server/temporary-root.ts';
-import { createAuthority } from '../../upstream/certificate.ts';
-import { maxBodyBytes, refuseRequest, type UpstreamRequest, type UpstreamSession } from '../../upstream/exchange.ts';
+import { refuseRequest, type UpstreamSession } from '../../upstream/exchange.ts';
 import { createHiding, type HiddenValue } from '../../upstream/hidden-values.ts';
-import { openProxy } from '../../upstream/proxy.ts';
 import { joinSessions, openRecord, type RecordSession } from '../../upstream/record.ts';
 import { nameRecording, type RecordedSession, type Recording, recordingVersion } from '../../upstream/recording.ts';
 import { findSession, openReplay, type ReplaySession } from '../../upstream/replay.ts';
-import { listProxyVariables } from '../../upstream/variables.ts';
 import type { PlannedServer } from '../plan/plan-server.ts';
 import type { FileSuite, PlannedSuite } from '../plan/plan-suites.ts';
 import type { PlannedUpstream } from '../plan/plan-upstream.ts';
+import { openUpstreamRoute } from './upstream-route.ts';
 
 /** The answers of the APIs that the servers of a gate use. Disposing it removes the certificate. */
 export interface JobUpstream extends AsyncDisposable {
@@ -50,11 +43,6 @@ export interface MadeUpstream {
   problems: string[];
 }
 
-const prefix = 'mcp-eval-ci-upstream-';
-
-/** A stream that does not end would keep its request forever. */
-const answerTimeoutMs = 60_000;
-
 interface JobUpstreamContext {
   environment: Readonly<Record<string, string | undefined>>;
   clock: Clock;
@@ -73,32 +61,15 @@ export function openJobUpstream(
   const users = suites.filter((planned) => planned.kind === 'file' && planned.upstream !== null);
   if (users.length === 0) return null;
   const isRecording = users.some((planned) => planned.kind === 'file' && planned.upstream?.recordings === null);
-  const authority = createAuthority(clock.now());
-  const root = makeTemporaryRoot(prefix);
-  const certificate = join(root, 'authority.pem');
-  writeFileSync(certificate, authority.certificate);
-  const route = isRecording ? openProxyRoute(readProxySettings(environment)) : null;
+  const route = openUpstreamRoute({ environment, clock, isSending: isRecording });
+  const { serve } = route;
   const hidden = listHiddenValues(servers);
   const made = new Map<
     string,
     { planned: FileSuite; caseId: string; sessions: RecordedSession[]; problems: string[] }
   >();
-  const serve =
-    (session: UpstreamSession): OpenProxy =>
-    async (listener) => {
-      const proxy = openProxy(listener, { authority, session });
-      return {
-        variables: listProxyVariables(proxy.url, certificate),
-        [Symbol.asyncDispose]: async () => await proxy[Symbol.asyncDispose](),
-      };
-    };
-  const send = async (request: UpstreamRequest) => {
-    if (route === null) throw new Error('A replay was about to send a request.');
-    using limit = startTimeLimit(clock, { afterMs: answerTimeoutMs, what: 'The answer of the API' });
-    return await forward(route.dispatcher, request, { maxBytes: maxBodyBytes, signal: limit.signal });
-  };
   const openRecording = ({ settings, secrets }: PlannedUpstream): RecordSession =>
-    openRecord({ settings, hidden, names: secrets, redactor, forward: send });
+    openRecord({ settings, hidden, names: secrets, redactor, forward: route.send });
   const replay = (
     { settings, secrets }: PlannedUpstream,
     exchanges: Parameters<typeof openReplay>[0],
@@ -162,15 +133,14 @@ export function openJobUpstream(
           problems: [...new Set(problems)],
         };
       }),
-    [Symbol.asyncDispose]: async () => {
-      await route?.[Symbol.asyncDispose]();
-      removeTree(root);
-    },
+    [Symbol.asyncDispose]: async () => await route[Symbol.asyncDispose](),
   };
 }
 
 /** Lists the variables of servers that hold secrets, and those that the job passes on. */
-function listHiddenValues(servers: readonly PlannedServer[]): HiddenValue[] {
+export function listHiddenValues(
+  servers: ReadonlyArray<Pick<PlannedServer, 'environment' | 'secrets'>>,
+): HiddenValue[] {
   return servers.flatMap(({ environment, secrets }) => {
     const known = new Set(secrets.map((secret) => secret.reveal()));
     return [...environment].flatMap(([name, secret]) => {
