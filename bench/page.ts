@@ -17,6 +17,7 @@ interface Shape {
 }
 
 const shapes: readonly Shape[] = [
+  { title: '20 cases × 5', cases: 20, runs: 5, failing: 5, traces: 0 },
   { title: '100 cases × 10', cases: 100, runs: 10, failing: 5, traces: 0 },
   { title: '1000 cases × 10', cases: 1000, runs: 10, failing: 5, traces: 0 },
   { title: '1000 cases × 10, 50 large traces', cases: 1000, runs: 10, failing: 5, traces: maxTraces },

@@ -11,6 +11,7 @@ import { createRepeats } from '../src/report/repeat.ts';
 import { createCommand } from './command.ts';
 import { createDifference } from './difference.ts';
 import { type Child, create, createButton, createDisclosure, quote, quoteProse } from './dom.ts';
+import { createSourceLine } from './source-line.ts';
 import { createTimeline } from './timeline.ts';
 import { createTraceView } from './trace-view.ts';
 
@@ -25,9 +26,7 @@ export function createCaseDetails(member: CaseReport, marks: readonly PageMark[]
     createFacts(member, data),
     ...groups.flatMap((failures) => {
       const [example] = failures;
-      return example === undefined
-        ? []
-        : [createFailure(example, failures, (failure) => createTrace(failure, member.suiteId, data))];
+      return example === undefined ? [] : [createFailure(example, failures, { suiteId: member.suiteId, data })];
     }),
     omitted > 0 && member.failures.length > 0
       ? create(
@@ -87,7 +86,7 @@ function createFacts(member: CaseReport, { report }: PageData): HTMLElement {
 function createFailure(
   example: IterationFailure,
   failures: readonly IterationFailure[],
-  listTraces: (failure: IterationFailure) => HTMLElement[],
+  { suiteId, data }: { suiteId: string; data: PageData },
 ): HTMLElement {
   const names = failures.map(({ iterationNumber, iterationId }) => String(iterationNumber ?? iterationId));
   const { step, reasons, result, durationMs } = example;
@@ -107,15 +106,15 @@ function createFailure(
     others.length === 0
       ? null
       : create('ul', { class: 'reason' }, ...others.map((text) => create('li', {}, quoteProse(text)))),
-    createSource(example),
+    createSource(example, data),
     ...listDifferences(example).map((difference) => createDifference(difference)),
     createCalls(example),
-    ...failures.flatMap(listTraces),
+    ...failures.flatMap((failure) => createTrace(failure, suiteId, data)),
   );
 }
 
 /** Shows the line of the server that its stack trace names, with the lines around it; null if none does. */
-function createSource({ source }: IterationFailure): HTMLElement | null {
+function createSource({ source }: IterationFailure, data: PageData): HTMLElement | null {
   if (source === undefined) return null;
   const rows = listCode(source).map((text) =>
     create('li', text.startsWith('>') ? { class: 'failed' } : {}, create('code', {}, quote(text))),
@@ -123,11 +122,7 @@ function createSource({ source }: IterationFailure): HTMLElement | null {
   return create(
     'figure',
     { class: 'calls' },
-    create(
-      'figcaption',
-      {},
-      create('span', {}, `${sourceLabel} `, create('code', {}, quote(`${source.file}:${source.line}`))),
-    ),
+    create('figcaption', {}, create('span', {}, `${sourceLabel} `, create('code', {}, createSourceLine(source, data)))),
     create(
       'div',
       { class: 'scroll', tabindex: '0', role: 'group', 'aria-label': 'Code of the server' },

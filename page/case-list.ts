@@ -8,6 +8,7 @@ import { create, createButton, createDisclosure, quote, quoteProse, say } from '
 import { type CaseFilter, type ListedCase, listCases, matchesFilter } from './filter.ts';
 import { createFilterBar } from './filter-bar.ts';
 import { groupMarks } from './marks.ts';
+import { createSourceLine } from './source-line.ts';
 import { createStrip } from './strip.ts';
 
 /** The number of rows that are drawn at a time, so that a thousand cases cost no more than a hundred until the reader asks for more. */
@@ -111,7 +112,7 @@ function createCase(item: ListedCase, data: PageData): DrawnCase {
       create(
         'p',
         { class: 'fine' },
-        member.location === null ? null : quote(`${member.location.file}:${member.location.line}`, 'place'),
+        member.location === null ? null : createSourceLine(member.location, data),
         ...chips,
       ),
       failure?.reasons[0] === undefined ? null : create('p', { class: 'hint' }, quoteProse(failure.reasons[0])),

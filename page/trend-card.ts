@@ -6,7 +6,7 @@ import { create, createSvg, quote } from './dom.ts';
 
 const width = 600;
 const height = 190;
-const frame = { left: 44, right: 16, top: 14, bottom: 22 };
+const frame = { left: 58, right: 16, top: 14, bottom: 22 };
 
 /** Draws the pass rates of the gates before this one; null if there are none. */
 export function createTrendCard(report: PageReport): HTMLElement | null {

@@ -26,10 +26,19 @@ const longestMarked = 2000;
 const maxDepth = 60;
 /** The number of unchanged lines that stay around a change. */
 const context = 2;
-const maxShown = 40;
-const maxCharacters = 3000;
-const longestShown = 200;
 const lead = 40;
+
+/** How much of a comparison is shown. */
+interface Room {
+  lines: number;
+  characters: number;
+  /** The longest line; of a longer one, only what differs is shown. */
+  longest: number;
+}
+
+const screenful: Room = { lines: 40, characters: 3000, longest: 200 };
+/** For texts that a reviewer reads in full, such as the description of a tool. */
+export const wholeText: Room = { lines: 400, characters: 40_000, longest: 20_000 };
 
 /** Compares two JSON values line by line; two texts are compared as text. Empty if nothing that fits the limits differs. */
 export function compareValues(expected: unknown, actual: unknown, path = ''): DifferenceLine[] {
@@ -94,7 +103,11 @@ const withoutComma = ({ text }: Line) => text.replace(/,$/, '');
  * Compares two lists of lines, folds what is alike, and marks what differs within a line. Bounded in time and size: of two long lists that
  * have little in common, one follows the other.
  */
-export function compareLines(expected: readonly Line[], actual: readonly Line[]): DifferenceLine[] {
+export function compareLines(
+  expected: readonly Line[],
+  actual: readonly Line[],
+  room: Room = screenful,
+): DifferenceLine[] {
   const [before, after] = [expected.map(withoutComma), actual.map(withoutComma)];
   let start = 0;
   while (start < before.length && before[start] === after[start]) start += 1;
@@ -104,7 +117,8 @@ export function compareLines(expected: readonly Line[], actual: readonly Line[])
   while (end < shortest && before.at(-1 - end) === after.at(-1 - end)) end += 1;
   const both = (lines: readonly Line[]) => lines.map((line): DifferenceLine => ({ side: 'both', ...line }));
   const middle = compareMiddle(expected.slice(start, expected.length - end), actual.slice(start, actual.length - end));
-  return foldLines(markLines([...both(actual.slice(0, start)), ...middle, ...both(actual.slice(actual.length - end))]));
+  const lines = [...both(actual.slice(0, start)), ...middle, ...both(actual.slice(actual.length - end))];
+  return foldLines(markLines(lines), room);
 }
 
 function compareMiddle(expected: readonly Line[], actual: readonly Line[]): DifferenceLine[] {
@@ -189,8 +203,8 @@ function markBetween(expected: string, actual: string): [Marks, Marks] {
   return [mark(expected), mark(actual)];
 }
 
-/** Folds unchanged lines that are far from a change, cuts long lines to what differs, and leaves out lines beyond a screenful. */
-function foldLines(lines: readonly DifferenceLine[]): DifferenceLine[] {
+/** Folds unchanged lines that are far from a change, cuts long lines to what differs, and leaves out lines beyond the room. */
+function foldLines(lines: readonly DifferenceLine[], room: Room): DifferenceLine[] {
   const isNear = lines.map(() => false);
   for (const [index, { side }] of lines.entries()) {
     if (side === 'both') continue;
@@ -206,18 +220,20 @@ function foldLines(lines: readonly DifferenceLine[]): DifferenceLine[] {
       folded.push({ side: 'folded', text: `${hidden} lines alike` });
       at += hidden - 1;
     } else {
-      folded.push(cutLine(line));
+      folded.push(cutLine(line, room.longest));
     }
   }
   let characters = 0;
-  const shown = folded.findIndex(({ text }, index) => (characters += text.length) > maxCharacters || index >= maxShown);
+  const shown = folded.findIndex(
+    ({ text }, index) => (characters += text.length) > room.characters || index >= room.lines,
+  );
   const rest = folded.length - shown;
   return shown === -1 || rest <= 1
     ? folded
     : [...folded.slice(0, shown), { side: 'folded', text: `${formatCount(rest, 'line')} more of the comparison` }];
 }
 
-function cutLine(line: DifferenceLine): DifferenceLine {
+function cutLine(line: DifferenceLine, longestShown: number): DifferenceLine {
   const { text, marks } = line;
   if (text.length <= longestShown) return line;
   const from = Math.max(0, Math.min((marks?.[0]?.[0] ?? 0) - lead, text.length - longestShown));
@@ -238,10 +254,11 @@ function cutLine(line: DifferenceLine): DifferenceLine {
 export function compareRequirements(requirements: readonly string[], actual: unknown, path: string): DifferenceLine[] {
   if (path.split('/').some(isSensitiveKey)) return [];
   const lines = typeof actual === 'string' ? listTextLines(actual) : listJsonLines(actual, path);
-  return foldLines([
+  const both = [
     ...requirements.map((text): DifferenceLine => ({ side: 'expected', text })),
     ...lines.map((line): DifferenceLine => ({ side: 'actual', ...line })),
-  ]);
+  ];
+  return foldLines(both, screenful);
 }
 
 interface WrittenLine {

@@ -45,7 +45,8 @@ export async function checkSurface(
     configurations,
     lines: known === null ? null : indexLines(known.text),
   });
-  const { reasons, warnings } = judgeSurface(report, policy);
+  const isText = readFormat(flags) === 'text';
+  const { reasons, warnings } = judgeSurface(report, policy, { isListed: isText });
   if (isUpdate) {
     const file = {
       ...known?.file,
@@ -62,15 +63,15 @@ export async function checkSurface(
   }
   const isFailed = !isUpdate && reasons.length > 0;
   stdout.write(
-    readFormat(flags) === 'json'
-      ? `${JSON.stringify({ ...report, reasons, warnings, written: isUpdate }, null, 2)}\n`
-      : redactor.redact(
+    isText
+      ? redactor.redact(
           renderSurfaceText(report, {
             color: stdout.hasColors?.() ?? false,
             columns: stdout.columns,
             isFirst: isUpdate && Object.keys(found).every((name) => known?.file.configurations[name] === undefined),
           }),
-        ),
+        )
+      : `${JSON.stringify({ ...report, reasons, warnings, written: isUpdate }, null, 2)}\n`,
   );
   return isFailed ? 1 : 0;
 }

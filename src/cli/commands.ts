@@ -65,6 +65,11 @@ const otherCommands: ReadonlyArray<CommandRow<Redactor>> = [
     load: async () => (await import('./render.ts')).defineRenderCommand,
   },
   {
+    name: 'history',
+    summary: 'Make a page of a history file: pass rates over time, flaky cases, and what changed when.',
+    load: async () => (await import('./history.ts')).defineHistoryCommand,
+  },
+  {
     name: 'calibrate',
     summary: 'Compare a judge with labelled examples, and write the calibration that it needs to gate.',
     load: async () => (await import('./calibrate.ts')).defineCalibrateCommand,

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { isRecord } from '../base/json.ts';
 import type { HistoryRecord } from '../model/history.ts';
 import type { Report } from '../model/report.ts';
 import { escapeJson } from '../report/escape/json.ts';
@@ -58,17 +59,40 @@ export function renderHistoryLine({ startedAt, revision, verdict, surface, cases
   return escapeJson(JSON.stringify(record));
 }
 
+/** The records of a history file, and the lines that are none. */
+interface ParsedHistory {
+  /** Oldest first. */
+  records: HistoryRecord[];
+  skipped: number;
+  /** The first line that was skipped, counted from 1; `why` completes "the line …". */
+  firstSkipped: { line: number; why: string } | null;
+}
+
 /**
- * Reads a history file, oldest record first. A line that is no record of this version, such as the last one of a job that
- * was killed while it wrote, is skipped and counted.
+ * Reads a history file. A line that is no record of this version, such as the last one of a job that was killed while it wrote, is skipped
+ * and counted.
  */
-export function parseHistory(text: string): { records: HistoryRecord[]; skipped: number } {
-  const lines = text.split('\n').filter((line) => line.trim() !== '');
-  const records = lines.flatMap((line) => {
-    const parsed = recordSchema.safeParse(readJson(line));
-    return parsed.success ? [parsed.data] : [];
-  });
-  return { records, skipped: lines.length - records.length };
+export function parseHistory(text: string): ParsedHistory {
+  const parsed: ParsedHistory = { records: [], skipped: 0, firstSkipped: null };
+  for (const [index, line] of text.split('\n').entries()) {
+    if (line.trim() === '') continue;
+    const value = readJson(line);
+    const record = recordSchema.safeParse(value);
+    if (record.success) {
+      parsed.records.push(record.data);
+      continue;
+    }
+    parsed.skipped += 1;
+    parsed.firstSkipped ??= { line: index + 1, why: explainSkipped(value) };
+  }
+  return parsed;
+}
+
+function explainSkipped(value: unknown): string {
+  const version = isRecord(value) ? value['v'] : undefined;
+  if (typeof version === 'number' && version !== historyVersion)
+    return `has version ${version} of the format, and this program reads version ${historyVersion}`;
+  return value === undefined ? 'is no JSON' : 'is no record of a gate';
 }
 
 function readJson(line: string): unknown {

@@ -260,7 +260,7 @@ function rankCase({ outcome, disposition, required }: CaseReport): number {
   return { failed: required ? 0 : 1, tolerated: 1, unscored: 2, excluded: 3 }[disposition];
 }
 
-function computeMedian(values: readonly number[]): number | null {
+export function computeMedian(values: readonly number[]): number | null {
   const sorted = values.toSorted((a, b) => a - b);
   const upper = sorted[Math.floor(sorted.length / 2)];
   const lower = sorted[Math.floor((sorted.length - 1) / 2)];

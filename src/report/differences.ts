@@ -1,4 +1,4 @@
-import { compareLines, type DifferenceLine, listTextLines, toDifference } from '../base/difference.ts';
+import { compareLines, type DifferenceLine, listTextLines, toDifference, wholeText } from '../base/difference.ts';
 import type { IterationFailure } from '../model/case-report.ts';
 import type { Difference } from '../model/difference.ts';
 import type { SurfaceChange } from '../model/surface-report.ts';
@@ -27,10 +27,10 @@ export function listDifferences({
   return lines.length === 0 ? differences : [...differences, toDifference('the tool calls', lines)];
 }
 
-/** Compares two texts, of which one may be missing; null if they are alike. */
+/** Compares two texts in full, of which one may be missing; null if they are alike. */
 export function compareTexts(what: string, before: string | null, after: string | null): Difference | null {
   const [old = [], now = []] = [before, after].map((text) => (text === null || text === '' ? [] : listTextLines(text)));
-  const lines = compareLines(old, now);
+  const lines = compareLines(old, now, wholeText);
   return lines.length === 0 ? null : toDifference(what, lines);
 }
 

@@ -32,8 +32,8 @@ interface Fact {
   after?: unknown;
 }
 
-/** The longest `before` or `after` text; longer ones are cut for printing. */
-const maxTextLength = 2000;
+/** The longest `before` or `after` text: a reviewer reads descriptions and instructions in full. */
+const maxTextLength = 20_000;
 
 /**
  * Lists the changes between two surfaces of one server, worst first. The same two surfaces always have the same changes with the same

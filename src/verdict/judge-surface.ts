@@ -22,8 +22,16 @@ const what = {
   cosmetic: 'cosmetic change',
 } as const;
 
-/** Judges the surface of the server by the policy. Pure: the same input always gives the same result. */
-export function judgeSurface(surface: SurfaceReport, policy: SurfacePolicy): SurfaceJudgement {
+/**
+ * Judges the surface of the server by the policy. Pure: the same input always gives the same result. Its sentences name changes and findings
+ * unless `isListed` says that the reader has a list of them.
+ */
+export function judgeSurface(
+  surface: SurfaceReport,
+  policy: SurfacePolicy,
+  { isListed = false }: { isListed?: boolean } = {},
+): SurfaceJudgement {
+  const name = (items: ReadonlyArray<{ id: string }>) => (isListed ? '' : `: ${nameSome(items.map(({ id }) => id))}`);
   const reasons: VerdictReason[] = [];
   const warnings: string[] = [];
   if (surface.unread !== null) {
@@ -34,11 +42,10 @@ export function judgeSurface(surface: SurfaceReport, policy: SurfacePolicy): Sur
     const { value, source } = policy[severity];
     const found = surface.configurations.flatMap(({ changes }) => changes.filter((each) => each.severity === severity));
     if (found.length === 0 || value === 'allow') continue;
-    const list = nameSome(found.map(({ id }) => id));
     const words = what[severity];
     const count = `${found.length} ${found.length === 1 ? words : words.replace('change', 'changes')}`;
     const remedy = surface.against === 'base' ? '' : '; if they are meant, run `mcp-eval-ci surface --update`';
-    const message = `The tool surface has ${count} against ${surface.against === 'base' ? 'the base' : surface.against}: ${list} (surface.${severity}: ${value}, ${describeSource(source)})${remedy}.`;
+    const message = `The tool surface has ${count} against ${surface.against === 'base' ? 'the base' : surface.against}${name(found)} (surface.${severity}: ${value}, ${describeSource(source)})${remedy}.`;
     if (value === 'fail') reasons.push({ code: 'surface-changed', message });
     else warnings.push(message);
   }
@@ -52,8 +59,7 @@ export function judgeSurface(surface: SurfaceReport, policy: SurfacePolicy): Sur
   const findings = surface.configurations.flatMap((each) => each.findings);
   const { value, source } = policy.findings;
   if (findings.length > 0 && value !== 'allow') {
-    const list = nameSome(findings.map(({ id }) => id));
-    const message = `The tool surface has ${formatCount(findings.length, 'finding')}: ${list} (surface.findings: ${value}, ${describeSource(source)}).`;
+    const message = `The tool surface has ${formatCount(findings.length, 'finding')}${name(findings)} (surface.findings: ${value}, ${describeSource(source)}).`;
     if (value === 'fail') reasons.push({ code: 'surface-changed', message });
     else warnings.push(message);
   }

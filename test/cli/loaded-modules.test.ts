@@ -56,6 +56,7 @@ describe('what the command loads', () => {
   it.each([
     'init',
     'render',
+    'history',
     'calibrate',
     'validate',
     'plan-runs',

@@ -24,6 +24,7 @@ describe('mcp-eval-ci --help', () => {
     ['tools --help'],
     ['judge --help'],
     ['render --help'],
+    ['history --help'],
     ['merge --help'],
     ['publish --help'],
   ])('of %s fits 80 columns and exits 0', async (words) => {

@@ -66,6 +66,10 @@ describe('mcp-eval-ci surface', () => {
     await writeFile(path.join(cwd, 'policy.yaml'), 'surface: { breaking: warn }\n');
     const allowed = await surface('--policy', 'policy.yaml');
     expect([allowed.exitCode, allowed.stderr]).toEqual([0, expect.stringContaining('policy.yaml:1')]);
+    // The list on stdout names the change; the warning does not name it again.
+    expect(allowed.stdout).toContain('tool.search.input.limit.typeChanged');
+    expect(allowed.stderr).toContain('has 1 breaking change against docs/surface.json (surface.breaking: warn');
+    expect(JSON.parse(failed.stdout).reasons[0].message).toContain('tool.search.input.limit.typeChanged');
   });
 
   it('exits 1 where the tools take more than the policy lets them', async () => {

@@ -83,8 +83,14 @@ describe('parseHistory', () => {
 
   it('counts lines of another version and lines that are no record as skipped, but not empty ones', () => {
     const text = `\n${line.replace('"v":1', '"v":2')}\n<<<<<<< HEAD\r\n\n${line}\r\n[]\n`;
-    expect(parseHistory(text)).toMatchObject({ records: [{}], skipped: 3 });
-    expect(parseHistory('')).toEqual({ records: [], skipped: 0 });
+    expect(parseHistory(text)).toMatchObject({
+      records: [{}],
+      skipped: 3,
+      firstSkipped: { line: 2, why: 'has version 2 of the format, and this program reads version 1' },
+    });
+    expect(parseHistory('\n[]').firstSkipped).toEqual({ line: 2, why: 'is no record of a gate' });
+    expect(parseHistory('<<<').firstSkipped).toEqual({ line: 1, why: 'is no JSON' });
+    expect(parseHistory('')).toEqual({ records: [], skipped: 0, firstSkipped: null });
   });
 });
 

@@ -2,6 +2,7 @@ import { stripVTControlCharacters } from 'node:util';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { compareValues, toDifference } from '../../src/base/difference.ts';
+import { compareSurfaceTexts } from '../../src/report/differences.ts';
 import { renderComment } from '../../src/report/comment.ts';
 import { renderHtml } from '../../src/report/html/page.ts';
 import { renderSummary } from '../../src/report/summary.ts';
@@ -27,6 +28,20 @@ function createDiffering(differences: Array<ReturnType<typeof difference>>, coun
 }
 
 const where = { job: 'x', run: null, linkLine: () => null };
+
+describe('compareSurfaceTexts', () => {
+  it('has old and new in full, with the words that differ, where a result would be cut', () => {
+    const before = `${'Lists the notes of a user. '.repeat(60)}Asks no one.`;
+    const after = before.replace('Asks no one', 'Asks the user');
+    const change = { message: 'The description changed', before, after };
+    expect(compareSurfaceTexts(change)?.lines.map(({ text }) => text)).toEqual([before, after]);
+    expect(difference(before, after).lines.every(({ text }) => text.length < 220)).toBe(true);
+    const lines = Array.from({ length: 300 }, (_, index) => `Line ${index}`).join('\n');
+    expect(compareSurfaceTexts({ ...change, before: null, after: lines })?.lines).toHaveLength(300);
+    const endless = 'x\n'.repeat(100_000);
+    expect(compareSurfaceTexts({ ...change, before: null, after: endless })?.lines.length).toBeLessThan(500);
+  });
+});
 
 describe('a difference in reports', () => {
   const report = createDiffering([difference({ sum: { a: 1, total: 5 } }, { sum: { a: 1, total: 6 } })]);

@@ -65,6 +65,8 @@ export async function publishFiles(
       const { path, root } = plan.reportDir;
       writeOutput(resolve(path, name), await render(), { root });
     });
+  const linkLine = (location: LineLocation) =>
+    plan.page === null ? null : composeLineUrl(plan.page, report.revision?.commit ?? null, location);
   const writeRedacted = (name: string, render: () => string | Promise<string>): Promise<string | null> =>
     writeReportFile(name, async () => redactor.redact(await render()));
   const writeWanted = async (format: ReportFormat, write: () => Promise<string | null>): Promise<string | null> =>
@@ -79,7 +81,9 @@ export async function publishFiles(
     writeReportFile('report.html', async () => {
       const { renderHtml } = await import('../../report/html/page.ts');
       // Redacts the data of the page and not the page: its content security policy names its script by the hash.
-      return renderHtml(redactDeep(report, redactor), { evidence: redactDeep(evidence, redactor) });
+      const { page } = plan;
+      const links = page === null ? null : { ...redactDeep({ ...page }, redactor), linkLine };
+      return renderHtml(redactDeep(report, redactor), { evidence: redactDeep(evidence, redactor), links });
     }),
   );
   const ctrfPath = await writeWanted('ctrf', () =>
@@ -101,13 +105,8 @@ export async function publishFiles(
   }
   if (plan.summary && summaryPath !== null) {
     await attempt('the job summary', async () => {
-      const { page } = plan;
-      const commit = report.revision?.commit ?? null;
-      const options = {
-        iterations: evidence?.iterations ?? [],
-        ...(page === null ? {} : { linkLine: (location: LineLocation) => composeLineUrl(page, commit, location) }),
-      };
-      const text = redactor.redact(renderSummary(report, options));
+      const iterations = evidence?.iterations ?? [];
+      const text = redactor.redact(renderSummary(report, { iterations, linkLine }));
       appendToSummary(summaryPath, text);
     });
   }

@@ -11,7 +11,7 @@ const maxRows = 10;
  * Draws the pass rates of gates, the oldest first. Only a gate in which everything passed gets the full block, so that a single failure
  * among a thousand is visible; an inconclusive gate is a dot.
  */
-export function renderSparkline(runs: readonly TrendRun[]): string {
+export function renderSparkline(runs: ReadonlyArray<Pick<TrendRun, 'outcome' | 'passed' | 'total'>>): string {
   return runs
     .map(({ outcome, passed, total }) => {
       if (outcome === 'inconclusive' || total === 0) return '·';

@@ -19,6 +19,8 @@ export interface PageData {
   /** The marks of each case, in the report's order; empty if single iterations are not known. */
   marks: PageMark[][];
   traces: IterationTrace[];
+  /** The files that the report names lines of, each with its address in the repository at the tested commit. */
+  files: Array<[file: string, url: string]>;
   /** The numbers of items that did not fit. */
   leftOut: { cases: number; failures: number; traces: number };
 }
@@ -68,15 +70,34 @@ const dataDetails: readonly DataDetail[] = [
 ];
 
 /** Renders the page's data as JSON for a script element, in at most `maxBytes` bytes of UTF-8 if that is possible. */
-export function renderPageData(report: Report, evidence: Evidence | null, maxBytes: number): string {
+export function renderPageData(
+  report: Report,
+  { evidence, linkLine, maxBytes }: { evidence: Evidence | null; linkLine: LinkLine; maxBytes: number },
+): string {
+  const files = linkFiles(report, linkLine);
   return fit(dataDetails, maxBytes, (detail) =>
-    escapeScriptJson(JSON.stringify(buildPageData(report, evidence, detail))),
+    escapeScriptJson(JSON.stringify(buildPageData(report, { evidence, files }, detail))),
   );
+}
+
+/** Finds the address of a line in the repository; null if it has none. */
+export type LinkLine = (location: { file: string; line: number }) => string | null;
+
+function linkFiles({ cases }: Report, linkLine: LinkLine): PageData['files'] {
+  const files = new Set(
+    cases.flatMap(({ location, failures }) =>
+      [location, ...failures.map(({ source }) => source)].flatMap((place) => place?.file ?? []),
+    ),
+  );
+  return [...files].flatMap((file) => {
+    const url = linkLine({ file, line: 1 });
+    return url === null ? [] : [[stripControls(file), url.replace(/#L1$/, '')] satisfies [string, string]];
+  });
 }
 
 function buildPageData(
   { policy, results, hosts: _hosts, ...report }: Report,
-  evidence: Evidence | null,
+  { evidence, files }: { evidence: Evidence | null; files: PageData['files'] },
   detail: DataDetail,
 ): PageData {
   const clear = (text: string) => truncateText(stripControls(text), detail.maxTextLength);
@@ -105,6 +126,7 @@ function buildPageData(
     minimumCoverage: report.coverage === undefined ? [] : judgeMinima(report.coverage, { policy, results }),
     marks: cases.map(({ suiteId, id }) => marks.get(nameCase(suiteId, id)) ?? []),
     traces: mapTexts(traces, clear),
+    files,
     leftOut: {
       cases: report.cases.length - cases.length,
       failures: countFailures(report.cases) - countFailures(cases),

@@ -11,13 +11,25 @@ import { flattenText, splitCode } from '../escape/plain.ts';
 import { truncateText } from '../truncate.ts';
 import { describeVerdict } from '../wording.ts';
 import { pageScript, pageStyle } from './page-assets.ts';
-import { renderPageData } from './page-data.ts';
+import { type LinkLine, renderPageData } from './page-data.ts';
 
 export interface PageOptions {
   /** The results of single iterations, if they are available. */
   evidence?: Evidence | null;
+  /** The pages of the repository that the page links; by default it links none. */
+  links?: RepositoryPages | null;
   /** In bytes of UTF-8. People open a page from a mail or an artifact, in a hurry. */
   maxBytes?: number;
+}
+
+/** The pages of a repository at its host. */
+export interface RepositoryPages {
+  /** `https://github.com/owner/name`. */
+  repositoryUrl: string;
+  /** The page of the run that the report is from; null if it has none. */
+  run: { label: string; url: string } | null;
+  /** Finds the address of a line at the tested commit; null if it is in no file of the repository. */
+  linkLine: LinkLine;
 }
 
 const defaultMaxBytes = 20 * 1024 * 1024;
@@ -28,16 +40,20 @@ const marks = { passed: '✓', failed: '✗', inconclusive: '?', added: '+', min
  * Renders `report.html`: one page without other files. Its markup has the verdict; its script draws the rest from JSON in the page. Its
  * content security policy lets nothing else run, load or leave: it names the script and the style by their hashes.
  */
-export function renderHtml(report: Report, { evidence = null, maxBytes = defaultMaxBytes }: PageOptions = {}): string {
+export function renderHtml(
+  report: Report,
+  { evidence = null, links = null, maxBytes: most = defaultMaxBytes }: PageOptions = {},
+): string {
   const head = renderHead(report);
-  const body = renderBody(report);
-  const room = maxBytes - Buffer.byteLength(head + body + pageScript) - 1000;
+  const body = renderBody(report, links);
+  const linkLine = links?.linkLine ?? (() => null);
+  const maxBytes = most - Buffer.byteLength(head + body + pageScript) - 1000;
   return `<!doctype html>
 <html lang="en">
 ${head}
 <body>
 ${body}
-<script type="application/json" id="data">${renderPageData(report, evidence, room)}</script>
+<script type="application/json" id="data">${renderPageData(report, { evidence, linkLine, maxBytes })}</script>
 <script>${pageScript}</script>
 </body>
 </html>
@@ -47,8 +63,8 @@ ${body}
 function renderHead(report: Report): string {
   const policy = [
     `default-src 'none'`,
-    `script-src '${hash(pageScript)}'`,
-    `style-src '${hash(pageStyle)}'`,
+    `script-src '${hashInline(pageScript)}'`,
+    `style-src '${hashInline(pageStyle)}'`,
     `base-uri 'none'`,
     `form-action 'none'`,
     `require-trusted-types-for 'script'`,
@@ -66,11 +82,11 @@ function renderHead(report: Report): string {
 }
 
 /** Hashes an inline element in the form of the content security policy (CSP Level 3 §2.3.1). */
-function hash(text: string): string {
+export function hashInline(text: string): string {
   return `sha256-${createHash('sha256').update(text).digest('base64')}`;
 }
 
-function renderBody(report: Report): string {
+function renderBody(report: Report, links: RepositoryPages | null): string {
   const sections = renderDocument(report);
   const select = (...names: SectionName[]) => {
     const selected = sections.filter(({ name }) => names.includes(name));
@@ -82,7 +98,7 @@ function renderBody(report: Report): string {
   return `<a class="skip" href="#cases">Skip to the cases</a>
 <header class="bar">
 <p class="product">MCP eval gate</p>
-<p class="revision">${renderRevision(report)}</p>
+<p class="revision">${renderRevision(report, links)}</p>
 <button type="button" id="theme" class="quiet" hidden></button>
 </header>
 <main id="main">
@@ -96,10 +112,28 @@ ${render('notes').join('')}${renderComparison('hosts', select('hosts'))}${render
 <footer><p>Written by ${renderText(`${report.generator.name} ${report.generator.version}`)}. The page loads nothing and sends nothing.</p></footer>`;
 }
 
-function renderRevision({ revision, startedAt }: Report): string {
-  const parts = [revision?.branch ?? null, revision?.commit?.slice(0, 7) ?? null].filter((part) => part !== null);
+function renderRevision({ revision, startedAt }: Report, links: RepositoryPages | null): string {
+  const { branch = null, commit = null } = revision ?? {};
+  const root = links?.repositoryUrl ?? null;
+  const inRepository = (path: string | null) => (root === null || path === null ? null : `${root}/${path}`);
+  const [, pull = null] = /^PR (\d{1,10})$/.exec(branch ?? '') ?? [];
+  const isCommit = commit !== null && /^[0-9a-f]{7,64}$/.test(commit);
   const when = /^\d{4}-\d\d-\d\dT\d\d:\d\d/.test(startedAt) ? `${startedAt.slice(0, 16).replace('T', ' ')} UTC` : '';
-  return [...parts.map((part) => `<bdi>${renderText(part)}</bdi>`), escapeHtml(when)].filter(Boolean).join(' · ');
+  const parts = [
+    root === null ? '' : renderLink(URL.parse(root)?.pathname.slice(1) ?? '', root),
+    branch === null ? '' : renderLink(branch, inRepository(pull === null ? null : `pull/${pull}`)),
+    commit === null ? '' : renderLink(commit.slice(0, 7), inRepository(isCommit ? `commit/${commit}` : null)),
+    links?.run == null ? '' : renderLink(links.run.label, links.run.url),
+    escapeHtml(when),
+  ];
+  return parts.filter((part) => part !== '').join(' · ');
+}
+
+/** Renders foreign text, as a link if it has an address on the web. */
+function renderLink(text: string, url: string | null): string {
+  const name = `<bdi>${renderText(text)}</bdi>`;
+  if (url === null || !/^https?:\/\//.test(url)) return name;
+  return `<a href="${escapeHtml(url)}" rel="noreferrer">${name}</a>`;
 }
 
 /** Renders the blocks that a reader sees before any script runs; the script draws the others from the page's data. */

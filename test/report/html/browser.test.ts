@@ -4,6 +4,9 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Report } from '../../../src/model/report.ts';
 import type { RoundsReport } from '../../../src/model/rounds.ts';
 import { renderHtml } from '../../../src/report/html/page.ts';
+import { renderHistoryPage } from '../../../src/history/page.ts';
+import { summarizeHistory } from '../../../src/history/summarize.ts';
+import { createHistoryRecord } from '../../support/factories/history-factory.ts';
 import { launchBrowser, missingBrowser, openFilePage } from '../../support/browser.ts';
 import { hostileTexts } from '../../support/text/hostile-text.ts';
 import { createIterationTrace, createPageEvidence, createPageReport } from '../../support/factories/page-factory.ts';
@@ -64,6 +67,45 @@ describe.skipIf(missingBrowser !== null)('the page in a browser', () => {
     expect([open.complaints, await findBarriers(open.page)]).toEqual([[], []]);
     await using without = await openFilePage(browser, html);
     expect(await without.page.locator('.command').count()).toBe(0);
+  });
+
+  it.each([
+    [1280, 'light'],
+    [380, 'dark'],
+  ] as const)('shows a history without scripts and without barriers at %i px, %s', async (width, colorScheme) => {
+    const records = ['a', '<script>alert(1)</script>'].flatMap((id, index) =>
+      [2, 1].map((passed, gate) =>
+        createHistoryRecord({
+          startedAt: `2026-09-${20 + 2 * index + gate}T03:00:00.000Z`,
+          cases: [{ ...createHistoryRecord().cases[0]!, id, passed }],
+        }),
+      ),
+    );
+    const page = renderHistoryPage(summarizeHistory(records, 'main'), {
+      linkCommit: (commit) => `https://github.com/octo/server/commit/${commit}`,
+      currency: 'USD',
+    });
+    const options = { colorScheme, viewport: { width, height: 800 } };
+    await using open = await openFilePage(browser, page.replace('<html', '<html data-ready'), options);
+    expect(await open.page.locator('h1').innerText()).toBe('The newest gate passed');
+    expect(await open.page.locator('.changes li').count()).toBeGreaterThan(2);
+    expect(await open.page.evaluate('document.documentElement.scrollWidth')).toBe(width);
+    expect([open.complaints, await findBarriers(open.page)]).toEqual([[], []]);
+  });
+
+  it('links the lines of files in the repository, which a keyboard reaches, and no others', async () => {
+    const linkLine = ({ file, line }: { file: string; line: number }) =>
+      file.startsWith('evals/') ? `https://github.com/octo/server/blob/a/${file}#L${line}` : null;
+    const links = { repositoryUrl: 'https://github.com/octo/server', run: null, linkLine };
+    await using open = await openFilePage(browser, renderHtml(report, { links }));
+    const line = open.page.locator('.case a.source').first();
+    expect(await line.getAttribute('href')).toBe('https://github.com/octo/server/blob/a/evals/weather.evals.yaml#L21');
+    await open.page.locator('.case .title').first().focus();
+    await open.page.keyboard.press('Tab');
+    expect(await open.page.evaluate('document.activeElement.href')).toBe(await line.getAttribute('href'));
+    expect([open.complaints, await findBarriers(open.page)]).toEqual([[], []]);
+    await using none = await openFilePage(browser, renderHtml(report, { links: { ...links, linkLine: () => null } }));
+    expect(await none.page.locator('a.source').count()).toBe(0);
   });
 
   it('draws no chart of a single run', async () => {

@@ -45,6 +45,48 @@ function listBoth(page: string): string[][] {
 }
 
 describe('renderHtml', () => {
+  const commit = '0123456789abcdef0123456789abcdef01234567';
+  const pages = (repositoryUrl: string) => ({
+    repositoryUrl,
+    run: { label: 'Run 7', url: `${repositoryUrl}/actions/runs/1` },
+    linkLine: ({ file, line }: { file: string; line: number }) => `${repositoryUrl}/blob/${commit}/${file}#L${line}`,
+  });
+
+  it('links the repository, the pull request, the commit and the run, if it gets their addresses', () => {
+    const report = { ...createPageReport(), revision: { commit, branch: 'PR 12' } };
+    const bar = (page: string) => /<p class="revision">.*<\/p>/.exec(page)?.[0] ?? '';
+    const root = 'https://github.com/octo/server';
+    expect(
+      [...bar(renderHtml(report, { links: pages(root) })).matchAll(/href="([^"]*)"/g)].map(([, url]) => url),
+    ).toEqual([root, `${root}/pull/12`, `${root}/commit/${commit}`, `${root}/actions/runs/1`]);
+    expect(bar(renderHtml(report))).toContain('<bdi>PR 12</bdi> · <bdi>0123456</bdi>');
+    expect(bar(renderHtml(report))).not.toContain('href');
+  });
+
+  it('links no address of another scheme, and no branch or commit that is foreign text', () => {
+    const report = { ...createPageReport(), revision: { commit: '"><b>', branch: 'PR 1/../..' } };
+    expect(renderHtml(report, { links: pages('javascript:alert(1)') })).not.toContain('href="javascript:');
+    const page = renderHtml(report, { links: pages('https://github.com/octo/"><b>') });
+    expect(page).not.toMatch(/"><b>|\/pull\/|\/commit\//);
+  });
+
+  it('has at most 100 kB for 20 cases', () => {
+    const cases = Array.from({ length: 20 }, (_, index) =>
+      createCaseResults({
+        id: `case-${index}`,
+        title: `Adds numbers ${index}`,
+        failed: index % 4,
+        failures: [createFailure({})],
+      }),
+    );
+    const report = createReport({ suites: [createSuiteResults({ cases })] });
+    const page = renderHtml(report, {
+      evidence: createPageEvidence(report),
+      links: pages('https://github.com/octo/server'),
+    });
+    expect(Buffer.byteLength(page)).toBeLessThan(100_000);
+  });
+
   it('shows differences from the behaviour of the base without the script', () => {
     const page = renderHtml({ ...createRedReport(), behaviour: createBehaviourReport() });
     const [body = ''] = page.split('<div id="app">');
