@@ -4,6 +4,8 @@ export interface Frame {
   path: string;
   /** Counted from 1. */
   line: number;
+  /** Counted from 1; null if the trace does not name it. */
+  column: number | null;
 }
 
 interface TraceFormat {
@@ -20,7 +22,7 @@ export const traceFormats = {
   node: {
     extensions: ['js', 'mjs', 'cjs', 'jsx', 'ts', 'mts', 'cts', 'tsx'],
     patterns: [
-      /^\s*at (?:.*\()?(?:file:\/\/)?(?<path>(?:\/|[A-Za-z]:[\\/])[^()]*):(?<line>\d+):\d+\)?$/,
+      /^\s*at (?:.*\()?(?:file:\/\/)?(?<path>(?:\/|[A-Za-z]:[\\/])[^()]*):(?<line>\d+):(?<column>\d+)\)?$/,
       // The head of an error in a file that cannot be parsed.
       /^(?:file:\/\/)?(?<path>\/\S+\.[cm]?[jt]sx?):(?<line>\d+)$/,
     ],
@@ -74,7 +76,7 @@ export function listFrames(text: string): Frame[] {
   const [after, before] = [true, false].map((isAfter) => found.filter(({ index }) => index > cause === isAfter));
   const ordered = [...(after ?? []), ...(before ?? [])];
   const isReversed = ordered[0]?.isInnermostLast === true;
-  return (isReversed ? ordered.toReversed() : ordered).map(({ path, line }) => ({ path, line }));
+  return (isReversed ? ordered.toReversed() : ordered).map(({ path, line, column }) => ({ path, line, column }));
 }
 
 /**
@@ -92,7 +94,7 @@ const plainTrace = /\n\s*(?:at \S|File "|Traceback \(|goroutine \d|stack backtra
 
 /** Checks if a line of an output is a frame of a stack trace. */
 export function isFrame(line: string): boolean {
-  return readFrame(line) !== null || /^\s*at \S.*\)$/.test(line.slice(0, maxLineLength));
+  return readFrame(line) !== null || /^\s*at \S.*(?:\)|:\d+:\d+)$/.test(line.slice(0, maxLineLength));
 }
 
 function readFrame(text: string): (Frame & { isInnermostLast: boolean }) | null {
@@ -104,7 +106,8 @@ function readFrame(text: string): (Frame & { isInnermostLast: boolean }) | null 
       const path = groups['path'] ?? joinClass(groups);
       const line = Number(groups['line']);
       if (extensions.some((extension) => path.endsWith(`.${extension}`)) && Number.isSafeInteger(line) && line > 0) {
-        return { path, line, isInnermostLast };
+        const column = groups['column'] === undefined ? null : Number(groups['column']);
+        return { path, line, column, isInnermostLast };
       }
     }
   }

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { sourceFrameSchema } from './source-frame.ts';
 import { judgeSpendingSchema } from './cost.ts';
 import { differenceSchema } from './difference.ts';
 import { dispositions } from './disposition.ts';
@@ -35,13 +36,7 @@ const failureSchema = z.object({
     .array(differenceSchema)
     .exactOptional()
     .describe('What failed assertions compared; absent where nothing is known.'),
-  source: z
-    .object({
-      file: z.string().describe('Below the directory of the gate.'),
-      line: count.describe('Counted from 1.'),
-      first: count.describe('The line at which `code` begins.'),
-      code: z.array(z.string()),
-    })
+  source: sourceFrameSchema
     .exactOptional()
     .describe('The line of the server that its stack trace names, with the lines around it; absent where none does.'),
 });

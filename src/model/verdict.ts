@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { sourceFrameSchema } from './source-frame.ts';
 
 export const outcomeSchema = z
   .enum(['passed', 'failed', 'inconclusive'])
@@ -56,6 +57,9 @@ export const reasonSchema = z.object({
     .array(z.string())
     .exactOptional()
     .describe('The last lines that the server wrote, where the message is about its process.'),
+  source: sourceFrameSchema
+    .exactOptional()
+    .describe('The line of the server that a stack trace in the output names; absent where none does.'),
   suiteId: z.string().exactOptional(),
   caseId: z.string().exactOptional(),
 });

@@ -1,7 +1,6 @@
 import { clipLines, formatCount } from '../base/text.ts';
 import type { CaseReport } from '../model/case-report.ts';
 import type { Report } from '../model/report.ts';
-import type { SurfaceChange } from '../model/surface-report.ts';
 import { stripControls } from './escape/plain.ts';
 import { describeFailures } from './failures.ts';
 import { describeFlaky } from './rounds.ts';
@@ -51,6 +50,10 @@ export function planAnnotations(
     level,
     title: describeVerdict(report),
     message: cleanMessage([...listReasons(report), ...[describePart(report) ?? []].flat()].join('\n')),
+    ...locate(
+      report.verdict.reasons.map(({ source }) => source),
+      fileExists,
+    ),
   };
   if (outcome === 'inconclusive') return [verdict, ...surface];
   const failed = listFailedCases(report);
@@ -88,7 +91,7 @@ function annotateSurface({ surface, policy, shard }: Report, fileExists: (path: 
           ...(change.after === null ? [] : [`+ ${change.after}`]),
         ].join('\n'),
       ),
-      ...locateChange(change, fileExists),
+      ...locate([change.location], fileExists),
     }));
 }
 
@@ -118,14 +121,6 @@ function annotateBehaviour({ behaviour, shard }: Report): Annotation[] {
     }));
 }
 
-function locateChange(
-  { location }: SurfaceChange,
-  fileExists: (path: string) => boolean,
-): Pick<Annotation, 'file' | 'startLine'> {
-  if (location === null || !isInWorkspace(location.file) || !fileExists(location.file)) return {};
-  return { file: location.file, startLine: location.line };
-}
-
 /** Lists the failed cases of suites that failed, required ones first. In a suite that passed, its minimum tolerates them. */
 export function listFailedCases(report: Report): CaseReport[] {
   const failedSuites = new Set(report.suites.filter(({ verdict }) => verdict.outcome === 'failed').map(({ id }) => id));
@@ -136,15 +131,22 @@ export function listFailedCases(report: Report): CaseReport[] {
 
 function annotateCase(testCase: CaseReport, fileExists: (path: string) => boolean): Omit<Annotation, 'level'> {
   const source = testCase.failures.find((failure) => failure.source !== undefined)?.source;
-  const places = [source, testCase.location];
-  const place = places.find((each) => each != null && isInWorkspace(each.file) && fileExists(each.file));
   const flaky = describeFlaky(testCase);
   const counts = `${describeCaseCounts(testCase)}${flaky === null ? '' : ` (${flaky})`}${testCase.required ? ', required' : ''}`;
   return {
     title: `${cleanTitle(testCase.title)}: ${counts}`,
     message: cleanMessage(describeFailures(testCase) || counts),
-    ...(place == null ? {} : { file: place.file, startLine: place.line }),
+    ...locate([source, testCase.location], fileExists),
   };
+}
+
+/** Finds the first of some places that is in a file of the workspace. */
+function locate(
+  places: ReadonlyArray<{ file: string; line: number } | null | undefined>,
+  fileExists: (path: string) => boolean,
+): Pick<Annotation, 'file' | 'startLine'> {
+  const place = places.find((each) => each != null && isInWorkspace(each.file) && fileExists(each.file));
+  return place == null ? {} : { file: place.file, startLine: place.line };
 }
 
 function listReasons(report: Report): string[] {

@@ -2,6 +2,7 @@ import { cutTrace } from '../base/stack-traces.ts';
 import { clipLines, readFirstLine } from '../base/text.ts';
 import type { CaseReport, IterationFailure } from '../model/case-report.ts';
 import type { Difference } from '../model/difference.ts';
+import type { SourceFrame } from '../model/source-frame.ts';
 import { lastLinesHeading } from '../model/process-end.ts';
 import { listDifferences, signs, signsLabel } from './differences.ts';
 import { truncateText } from './truncate.ts';
@@ -18,8 +19,6 @@ export interface FailureGroup {
   /** The line of the server that its stack trace names, as foreign text; null if none does. */
   source: SourceFrame | null;
 }
-
-type SourceFrame = NonNullable<IterationFailure['source']>;
 
 /** Introduces the line of the server's code. */
 export const sourceLabel = 'The server failed at';

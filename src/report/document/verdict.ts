@@ -1,8 +1,21 @@
+import { isFrame } from '../../base/stack-traces.ts';
 import { formatCount } from '../../base/text.ts';
 import type { Report } from '../../model/report.ts';
 import type { VerdictOutcome } from '../../model/verdict.ts';
 import { adviseInconclusive, describePart, describeVerdict, nameReasons } from '../wording.ts';
-import { asName, asProse, type Block, type BlockOf, briefly, heading, type Line, list, text } from './block.ts';
+import { sourceLabel } from '../failures.ts';
+import {
+  asName,
+  asPlace,
+  asProse,
+  type Block,
+  type BlockOf,
+  briefly,
+  heading,
+  type Line,
+  list,
+  text,
+} from './block.ts';
 
 const shortTitles: Record<VerdictOutcome, string> = {
   passed: 'Passed',
@@ -16,12 +29,13 @@ export function composeVerdict(report: Report, job: string | null): Block[] {
   const { outcome } = verdict;
   const [why = null, ...others] = listReasons(report);
   const hidden = Math.max(0, others.length - maxOthers);
-  const lines = verdict.reasons.find(({ output = [] }) => output.length > 0)?.output ?? [];
+  const { output = [], source } = verdict.reasons.find(({ output: lines = [] }) => lines.length > 0) ?? {};
   const title = composeTitle(outcome, describeVerdict(report), shard === null ? shortTitles[outcome] : undefined);
   return [
     { ...title, upTo: 'title' },
     { ...title, from: 'brief', job: job === null ? null : asName(job), part: describePart(report), why },
-    ...composeOutput(lines),
+    ...composeOutput(output),
+    ...(source === undefined ? [] : [text('brief', `${sourceLabel} `, asPlace(source))]),
     {
       kind: 'list',
       from: 'screen',
@@ -59,12 +73,14 @@ export function composeMoreReasons(report: Report): Block[] {
   ];
 }
 
-/** Composes what the server wrote last, which often names the cause. A comment has the end of it. */
+/** Composes what the server wrote last, which often names the cause. A comment has the end of it, without the frames of stack traces. */
 function composeOutput(lines: readonly string[]): Block[] {
   if (lines.length === 0) return [];
+  const words = lines.filter((line) => line.trim() !== '' && !isFrame(line));
+  const said = words.length === 0 ? lines : words;
   const output = { kind: 'output', title: 'The last lines that the server wrote' } as const;
   return [
-    briefly({ ...output, from: 'brief', lines: lines.slice(-maxBriefOutput) }),
+    briefly({ ...output, from: 'brief', lines: said.slice(-maxBriefOutput) }),
     { ...output, from: 'screen', lines },
   ];
 }
