@@ -1,5 +1,5 @@
 // Writes everything that is generated from the sources: action.yml, the tables in README.md, docs/evals.md, docs/hosts.md, docs/inputs.md, docs/policy.md and
-// packages/eval-service/docs/api.md, the JSON Schemas, the program and style of the report's page, the program of the schema worker, and the
+// packages/eval-service/docs/api.md, the gallery of failures, the JSON Schemas, the program and style of the report's page, the program of the schema worker, and the
 // program that finds elements of widgets. With --check, it writes nothing and fails if something is stale.
 import { readFile, writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
@@ -13,6 +13,7 @@ import { buildLabelsJsonSchema } from '../src/suite/read-labels.ts';
 import { buildEvalsJsonSchema, buildPolicyJsonSchema } from '../src/suite/suite-schema.ts';
 import { listApiRows } from './api-page.ts';
 import { bundleSchemaWorker } from './bundles.ts';
+import { renderFailingGallery } from './failing-gallery.ts';
 import { fillCheckTables } from './check-tables.ts';
 import { renderHostNotes, renderHostTable } from './host-tables.ts';
 import { listActionInputs, renderActionMetadata, renderInputs, renderTable, renderVariables } from './option-tables.ts';
@@ -60,6 +61,7 @@ const generated = new Map<string, string>([
   ['docs/evals.md', fillCheckTables(await readFile(new URL('docs/evals.md', root), 'utf8'))],
   ['docs/policy.md', await renderPolicyPage(await readFile(new URL('docs/policy.md', root), 'utf8'))],
   ['docs/hosts.md', renderHostsPage(await readFile(new URL('docs/hosts.md', root), 'utf8'))],
+  ...(await renderFailingGallery(root)),
   ['docs/inputs.md', renderInputPage(await readFile(new URL('docs/inputs.md', root), 'utf8'))],
 ]);
 
