@@ -3,11 +3,11 @@ import { formatDuration } from '../src/base/time.ts';
 import type { CaseReport, IterationFailure } from '../src/model/case-report.ts';
 import type { PageData, PageMark } from '../src/report/html/page-data.ts';
 import { describeCalls, describeCost, describeJudge, describeTokens } from '../src/report/document/models.ts';
-import { repeatLabel } from '../src/report/document/block.ts';
+import { inspectLabel, repeatLabel } from '../src/report/document/block.ts';
 import { listCallLines } from '../src/report/call-lines.ts';
 import { listDifferences } from '../src/report/differences.ts';
 import { listCode, sourceLabel } from '../src/report/failures.ts';
-import { createRepeats } from '../src/report/repeat.ts';
+import { createRepeats as createDescribeRepeat, describeInspection } from '../src/report/repeat.ts';
 import { createCommand } from './command.ts';
 import { createDifference } from './difference.ts';
 import { type Child, create, createButton, createDisclosure, quote, quoteProse } from './dom.ts';
@@ -35,17 +35,22 @@ export function createCaseDetails(member: CaseReport, marks: readonly PageMark[]
           `and ${formatCount(omitted, 'more failed iteration')}, of which nothing was kept`,
         )
       : null,
-    member.outcome === 'passed' ? null : createRepeat(member, data),
+    ...(member.outcome === 'passed' ? [] : createRepeats(member, data)),
     createTimeline(member, marks),
   ];
 }
 
-/** Shows the command that runs only this case again; null if the report does not know it, or if the page has only a part of it. */
-function createRepeat(member: CaseReport, { report }: PageData): HTMLElement | null {
-  const command = createRepeats(report)(member);
-  return command === null || command.includes(cutMark)
-    ? null
-    : create('div', { class: 'repeat' }, create('h4', {}, repeatLabel), createCommand(command));
+/** Shows the commands that run only this case again, and make its first call; none if the report or the page does not have them whole. */
+function createRepeats(member: CaseReport, { report }: PageData): Child[] {
+  const commands = [
+    [repeatLabel, createDescribeRepeat(report)(member)],
+    [inspectLabel, describeInspection(member, report)],
+  ] as const;
+  return commands.map(([label, command]) =>
+    command === null || command.includes(cutMark)
+      ? null
+      : create('div', { class: 'repeat' }, create('h4', {}, label), createCommand(command)),
+  );
 }
 
 function createFacts(member: CaseReport, { report }: PageData): HTMLElement {

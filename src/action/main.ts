@@ -5,7 +5,7 @@ import { ConfigurationError, GateError } from '../base/errors.ts';
 import { redactDeep, type Redactor } from '../base/redaction.ts';
 import { listKnownSecrets, readGateOptions } from '../gate/options.ts';
 import { createJobContext, runJob } from '../gate/job.ts';
-import { describeRepeat } from '../gate/options/repeat.ts';
+import { describeInspection, describeRepeat } from '../gate/options/repeat.ts';
 import type { GatePlan } from '../gate/plan/plan.ts';
 import { describeProgress, throttleProgress } from '../gate/run/progress.ts';
 import { publishIssues, type WrittenFiles } from '../gate/publish/publish-files.ts';
@@ -40,8 +40,10 @@ export async function runMain({ redactor, logger }: JobOutput, supervision: Supe
     const processMarker = supervision.marker ?? randomUUID();
     const saveState = createStateWriter(logger);
     const repeat = describeRepeat(texts);
+    const inspection = describeInspection(texts, cwd);
     const { exitCode } = await runJob(options, context, {
       ...(repeat !== null && { repeat }),
+      ...(inspection !== null && { inspection }),
       summaryPath,
       supervision,
       processMarker,

@@ -5,7 +5,7 @@ import { systemClock } from '../base/time.ts';
 import { limitHeapGrowth } from '../gate/host-process.ts';
 import { createJobContext, listJob, previewJob, runJob } from '../gate/job.ts';
 import { listKnownSecrets, readGateOptions } from '../gate/options.ts';
-import { describeRepeat } from '../gate/options/repeat.ts';
+import { describeInspection, describeRepeat } from '../gate/options/repeat.ts';
 import { publishIssues } from '../gate/publish/publish-files.ts';
 import { publishReport } from '../gate/publish/publish-report.ts';
 import { createTerminalLogger, redactText } from './command-logger.ts';
@@ -93,6 +93,7 @@ async function runPlan(
     return 0;
   }
   const repeat = describeRepeat(texts);
+  const inspection = describeInspection(texts, context.cwd);
   const literals = updatesLiterals ? createLiteralLog() : null;
   const { exitCode, isFullyRecorded, isUpstreamRecorded } = await runJob(options, context, {
     ...(literals !== null && { watchEvidence: literals.watch }),
@@ -100,6 +101,7 @@ async function runPlan(
     recordsUpstream,
     updatesSnapshots,
     ...(repeat !== null && { repeat }),
+    ...(inspection !== null && { inspection }),
     summaryPath: environment['GITHUB_STEP_SUMMARY'] ?? null,
     supervision,
     ...(quiet ? {} : { onProgress: progress.listener }),

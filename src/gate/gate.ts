@@ -109,6 +109,7 @@ export async function gate(plan: GatePlan, context: GateContext, { announce }: G
         ...judgement,
         notes,
         repeat: context.repeat ?? null,
+        inspection: context.inspection ?? null,
         stopsJob,
       },
       context.redactor,

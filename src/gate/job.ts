@@ -74,7 +74,7 @@ export interface ReportSinks {
 interface JobSinks
   extends
     ReportSinks,
-    Pick<GateContext, 'onProgress' | 'saveRemoteResources' | 'watchEvidence' | 'repeat' | 'runCase'> {
+    Pick<GateContext, 'onProgress' | 'saveRemoteResources' | 'watchEvidence' | 'repeat' | 'inspection' | 'runCase'> {
   /** Called when the plan is complete, before anything starts. */
   onPlanned?: () => void;
   supervision?: Supervision;
@@ -110,7 +110,8 @@ export type JobResult = GateResult & {
  */
 export async function runJob(options: GateOptions, context: JobContext, sinks: JobSinks): Promise<JobResult> {
   const { cwd, environment, clock, logger, redactor } = context;
-  const { supervision, renderFallback, saveRemoteResources, onProgress, watchEvidence, repeat, runCase } = sinks;
+  const { supervision, renderFallback, saveRemoteResources, onProgress, watchEvidence, repeat, inspection, runCase } =
+    sinks;
   const startedAt = new Date(clock.now());
   const { updatesSnapshots = false, isRecording = false, recordsUpstream = false } = sinks;
   const nowMs = clock.now();
@@ -141,6 +142,7 @@ export async function runJob(options: GateOptions, context: JobContext, sinks: J
     ...(watchEvidence && { watchEvidence }),
     ...(runCase && { runCase }),
     ...(repeat !== undefined && { repeat }),
+    ...(inspection !== undefined && { inspection }),
   };
   const onJudged = () => {
     supervision?.judged();

@@ -245,6 +245,12 @@ export const reportSchema = z.object({
     .describe(
       'The command that runs the evals again, for a POSIX shell, without evals files, cases and secrets; absent if unknown.',
     ),
+  inspection: z
+    .string()
+    .exactOptional()
+    .describe(
+      'The command line with which the MCP Inspector starts a session with the server, without a method; absent if the project does not have it.',
+    ),
   policy: gatePolicySchema.describe(
     'What was required, and where that was said. With `results`, it decides the verdict.',
   ),

@@ -60,6 +60,8 @@ export interface ReportInput {
   notes?: readonly string[];
   /** The command that runs the evals again, without evals files and cases; null if unknown. */
   repeat?: string | null;
+  /** The command line of the MCP Inspector for the server, without a method; null if unknown. */
+  inspection?: string | null;
   /** True if the verdict stops the job; by default every verdict other than `passed`. */
   stopsJob?: boolean;
 }
@@ -127,6 +129,7 @@ export function buildReport(input: ReportInput): Report {
     run: suites.find(({ run }) => run !== null)?.run ?? null,
     notes: [...(input.notes ?? [])],
     ...(input.repeat != null && { repeat: input.repeat }),
+    ...(input.inspection != null && { inspection: input.inspection }),
     policy: structuredClone(input.policy),
     results: input.suites.flatMap(({ results, parts = [results] }) => parts.map(omitEvidence)),
   });

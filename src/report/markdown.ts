@@ -8,6 +8,7 @@ import {
   type Line,
   type Listed,
   type Mark,
+  inspectLabel,
   repeatLabel,
 } from './document/block.ts';
 import { type Renderers, renderBlocks, type Span } from './document/block.ts';
@@ -145,7 +146,7 @@ function renderCaseTable(items: readonly CaseItem[], page: Page): string {
 }
 
 function renderCase(item: CaseItem, page: Page): string[] {
-  const { mark, title, place, counts, flags, omitted, repeat } = item;
+  const { mark, title, place, counts, flags, omitted, repeat, inspection } = item;
   const facts = [...(place === null ? [] : [renderSpan(place, page)]), counts, ...flags];
   return [
     `${nest(page, 2)} ${marks[mark]} ${renderSpan(asName(title), page)}`,
@@ -160,6 +161,7 @@ function renderCase(item: CaseItem, page: Page): string[] {
     ]),
     ...(omitted > 0 ? [`and ${formatCount(omitted, 'more failed iteration')}.`] : []),
     ...(repeat === null ? [] : [`${repeatLabel}: ${renderCodeSpan(repeat)}`]),
+    ...(inspection === null ? [] : [`${inspectLabel}: ${renderCodeSpan(inspection)}`]),
   ];
 }
 

@@ -32,3 +32,24 @@ function isFileName(file: string): boolean {
 function isSelectable(name: string): boolean {
   return name !== '' && name === name.trim() && !/^-|[,*]/.test(name) && isCopyable(name);
 }
+
+/** Returns the command that makes the first call of a failed case again with the MCP Inspector; null if no line can say it. */
+export function describeInspection(
+  { failures }: Pick<CaseReport, 'failures'>,
+  { inspection }: Pick<Report, 'inspection'>,
+): string | null {
+  const call = failures.find(({ actualToolCalls }) => actualToolCalls.length > 0)?.actualToolCalls[0];
+  if (inspection === undefined) return null;
+  if (call === undefined) return `${inspection} --method tools/list`;
+  const values = Object.entries(call.arguments ?? {}).map(
+    ([name, value]) => `${name}=${typeof value === 'string' ? value : JSON.stringify(value)}`,
+  );
+  const words = [call.toolName, ...values];
+  if (!words.every((word) => isCopyable(word) && !word.startsWith('-'))) return null;
+  const args = values.map((value) => ` --tool-arg ${quoteShellWord(value)}`).join('');
+  const command = `${inspection} --method tools/call --tool-name ${quoteShellWord(call.toolName)}${args}`;
+  return command.length > maxInspection ? null : command;
+}
+
+/** Longer lines help no one. */
+const maxInspection = 1000;

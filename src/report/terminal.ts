@@ -11,6 +11,7 @@ import {
   type ChangeItem,
   type Line,
   type Mark,
+  inspectLabel,
   repeatLabel,
 } from './document/block.ts';
 import { type Renderers, renderBlocks, type Span } from './document/block.ts';
@@ -123,6 +124,9 @@ function renderCase(item: CaseItem, page: Page): string[] {
     ...(item.repeat === null
       ? []
       : [`      ${page.paint('dim', `${repeatLabel}:`)} ${escapeTerminalText(item.repeat)}`]),
+    ...(item.inspection === null
+      ? []
+      : [`      ${page.paint('dim', `${inspectLabel}:`)} ${escapeTerminalText(item.inspection)}`]),
   ];
 }
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createRepeats } from '../../src/report/repeat.ts';
+import { createRepeats, describeInspection } from '../../src/report/repeat.ts';
 import { renderComment } from '../../src/report/comment.ts';
 import { renderSummary } from '../../src/report/summary.ts';
 import { renderTerminal } from '../../src/report/terminal.ts';
@@ -61,5 +61,37 @@ describe('the command that runs a case again', () => {
       expect(text.split(`Run it again: \`${command}\``)).toHaveLength(2);
     }
     expect(renderSummary(createReport({ suites }))).not.toContain('Run it again');
+  });
+});
+
+describe('the command that inspects a case', () => {
+  const inspection = 'npx mcp-inspector --cli node a.js';
+  const inspect = (...actualToolCalls: Array<{ toolName: string; arguments: Record<string, unknown> }>) =>
+    describeInspection({ failures: [createFailure({ actualToolCalls })] }, { inspection });
+
+  it('makes its first call, or lists the tools', () => {
+    expect(inspect({ toolName: 'add', arguments: { a: 2, note: { text: "it's" }, unit: 'two words' } })).toBe(
+      `${inspection} --method tools/call --tool-name add --tool-arg a=2 --tool-arg 'note={"text":"it'\\''s"}' --tool-arg "unit=two words"`,
+    );
+    expect(inspect()).toBe(`${inspection} --method tools/list`);
+    expect(describeInspection({ failures: [] }, {})).toBeNull();
+  });
+
+  it.each([{ a: 'x\ny' }, { a: 'x\u202Ey' }, { '-a': 1 }, { a: 'x'.repeat(2000) }])(
+    'is missing for the arguments %j',
+    (values) => {
+      expect(inspect({ toolName: 'add', arguments: values })).toBeNull();
+    },
+  );
+
+  it('is below the command that runs the case again', () => {
+    const failed = createCaseResults({ id: 'sum', title: 'Adds', failed: 1, failures });
+    const report = createReport({ suites: [createSuiteResults({ cases: [failed], file: 'a.yaml' })], repeat });
+    for (const text of [
+      renderTerminal({ ...report, inspection }, { color: false, columns: 40 }),
+      renderSummary({ ...report, inspection }),
+    ])
+      expect(text).toMatch(/Run it again: .*\n+ *Inspect it: `?npx mcp-inspector --cli node a\.js --method /);
+    expect(renderSummary(report)).not.toContain('Inspect it');
   });
 });

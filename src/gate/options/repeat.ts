@@ -1,3 +1,5 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
 import { isSensitiveKey } from '../../base/redaction.ts';
 import { isCopyable, quoteShellWord } from '../../base/shell.ts';
 import { isLoopback } from '../../http/url.ts';
@@ -16,6 +18,29 @@ export function describeRepeat(texts: Readonly<Record<string, string | undefined
   });
   const command = ['npx mcp-eval-ci run', ...flags].join(' ');
   return isCopyable(command) ? command : null;
+}
+
+/** The MCP Inspector, where a project has it as a package. */
+const inspector = 'node_modules/.bin/mcp-inspector';
+
+/**
+ * Writes the command line with which the MCP Inspector starts a session with the server of a gate, without a method; null if the project in
+ * `cwd` does not have the inspector, or if no line can say it. Has no secret, as `describeRepeat` has none.
+ */
+export function describeInspection(texts: Readonly<Record<string, string | undefined>>, cwd: string): string | null {
+  const [command = '', url = '', names = ''] = ['server-command', 'server-url', 'server-env'].map((name) =>
+    (texts[name] ?? '').trim(),
+  );
+  if (!existsSync(join(cwd, inspector)) || (texts['mcp-config'] ?? '').trim() !== '') return null;
+  if (url !== '') return isPublic(url) ? `npx mcp-inspector --cli ${quoteShellWord(url)} --transport http` : null;
+  // The shell has to read the words as the gate does.
+  if (!/^[\w@%+=:,./ "'-]+$/.test(command) || maskSecrets(command) !== command) return null;
+  const variables = names
+    .split(/\r?\n/)
+    .map((line) => line.trim().split('=', 1)[0] ?? '')
+    .filter((name) => name !== '');
+  if (!variables.every((name) => /^\w+$/.test(name))) return null;
+  return ['npx mcp-inspector --cli', ...variables.map((name) => `-e ${name}="$${name}"`), command].join(' ');
 }
 
 function writeValue(name: string, text: string): string {

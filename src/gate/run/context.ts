@@ -28,6 +28,8 @@ export interface GateContext {
   processMarker?: string;
   /** The command that runs the evals of the job again, without evals files and cases. */
   repeat?: string;
+  /** The command line of the MCP Inspector for the server, without a method. */
+  inspection?: string;
   /** Saves what a hosted service holds of this job, with every change, so that another process can clear it. */
   saveRemoteResources?: (resources: RemoteResources | null) => void;
 }

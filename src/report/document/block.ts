@@ -30,6 +30,9 @@ export const asPlace = ({ file, line }: { file: string; line: number }): Span =>
 /** Introduces the command that runs a case again. */
 export const repeatLabel = 'Run it again';
 
+/** Introduces the command that makes its first call with the MCP Inspector. */
+export const inspectLabel = 'Inspect it';
+
 /** A case in the words of every renderer. */
 export interface CaseItem extends Pick<CaseReport, 'title' | 'failures'> {
   mark: VerdictOutcome;
@@ -48,6 +51,8 @@ export interface CaseItem extends Pick<CaseReport, 'title' | 'failures'> {
   omitted: number;
   /** The command that runs only this case; null if it passed, or if there is none. */
   repeat: string | null;
+  /** The command that makes its first call with the MCP Inspector; null if it passed, or if there is none. */
+  inspection: string | null;
 }
 
 /** A change of the tool surface in the words of every renderer. */

@@ -1,8 +1,9 @@
 import type { IterationMark } from '../../model/evidence.ts';
+import type { CaseReport } from '../../model/case-report.ts';
 import type { Report } from '../../model/report.ts';
 import type { VerdictOutcome } from '../../model/verdict.ts';
 import { createIterationMarks } from '../iteration-marks.ts';
-import { createRepeats } from '../repeat.ts';
+import { createRepeats, describeInspection } from '../repeat.ts';
 import { composeBase } from './base.ts';
 import { composeBaseline } from './baseline.ts';
 import { composeBehaviour } from './behaviour.ts';
@@ -57,7 +58,11 @@ export function renderDocument(
   report: Report,
   { job = null, links = [], iterations = [] }: DocumentContext = {},
 ): Section[] {
-  const words = { markIterations: createIterationMarks(iterations), describeRepeat: createRepeats(report) };
+  const words = {
+    markIterations: createIterationMarks(iterations),
+    describeRepeat: createRepeats(report),
+    inspect: (testCase: Pick<CaseReport, 'failures'>) => describeInspection(testCase, report),
+  };
   const suites = report.suites.toSorted((a, b) => outcomeRanks[a.verdict.outcome] - outcomeRanks[b.verdict.outcome]);
   return [
     { name: 'verdict', blocks: composeVerdict(report, job) },

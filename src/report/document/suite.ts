@@ -48,6 +48,8 @@ const maxBriefCases = 3;
 interface CaseWords {
   markIterations: MarkIterations;
   describeRepeat: DescribeRepeat;
+  /** Returns the command that makes the first call of the case with the MCP Inspector; null if there is none. */
+  inspect: (testCase: Pick<CaseReport, 'failures'>) => string | null;
 }
 
 /** Composes a suite: its rate against its minimum, how it ran, its cases worst first, its requirements. */
@@ -111,8 +113,10 @@ function composeCases(cases: readonly CaseItem[], outcome: VerdictOutcome): Bloc
   ];
 }
 
-function describeCase(testCase: CaseReport, { markIterations, describeRepeat }: CaseWords): CaseItem {
+function describeCase(testCase: CaseReport, { markIterations, describeRepeat, inspect }: CaseWords): CaseItem {
   const { title, failures, outcome, location, durationMs } = testCase;
+  // What did not run cannot be repeated: the verdict says what to do first.
+  const isDone = outcome === 'passed' || hasNotRun(testCase);
   return {
     title,
     failures,
@@ -125,8 +129,8 @@ function describeCase(testCase: CaseReport, { markIterations, describeRepeat }: 
     duration: durationMs === null ? null : formatDuration(durationMs),
     place: location === null ? null : asPlace(location),
     omitted: countOmittedFailures(testCase),
-    // What did not run cannot be repeated: the verdict says what to do first.
-    repeat: outcome === 'passed' || hasNotRun(testCase) ? null : describeRepeat(testCase),
+    repeat: isDone ? null : describeRepeat(testCase),
+    inspection: isDone ? null : inspect(testCase),
   };
 }
 

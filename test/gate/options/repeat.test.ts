@@ -1,6 +1,8 @@
+import { tmpdir } from 'node:os';
+import { createWorkspace } from '../../support/workspace.ts';
 import { describe, expect, it } from 'vitest';
 import { listFlags } from '../../../src/gate/options/list.ts';
-import { describeRepeat } from '../../../src/gate/options/repeat.ts';
+import { describeInspection, describeRepeat } from '../../../src/gate/options/repeat.ts';
 
 const repeated = listFlags('run').filter(({ isRepeated }) => isRepeated === true);
 
@@ -61,5 +63,32 @@ describe('the command that repeats a gate', () => {
   it('repeats no secret', () => {
     expect(repeated.map(({ name }) => name)).toContain('server-env');
     expect(repeated.filter(({ isSecret }) => isSecret === true)).toEqual([]);
+  });
+});
+
+describe('describeInspection', () => {
+  it('starts the server of the gate in the MCP Inspector, where the project has it', async () => {
+    await using workspace = await createWorkspace({ 'node_modules/.bin/mcp-inspector': '' });
+    const describe = (texts: Record<string, string>, cwd = workspace.path) => describeInspection(texts, cwd);
+    const texts = { 'server-command': 'node "build/my server.js"', 'server-env': 'A_KEY=x\nMODE=b' };
+    expect(describe(texts)).toBe('npx mcp-inspector --cli -e A_KEY="$A_KEY" -e MODE="$MODE" node "build/my server.js"');
+    expect(describe({ 'server-url': 'http://127.0.0.1:3000/mcp' })).toBe(
+      'npx mcp-inspector --cli http://127.0.0.1:3000/mcp --transport http',
+    );
+    expect(describe(texts, tmpdir())).toBeNull();
+  });
+
+  it.each([
+    { 'server-command': 'node a.js; rm -r x' },
+    { 'server-command': 'node a.js $(x)' },
+    { 'server-command': 'node a.js\nnode b.js' },
+    { 'server-command': 'node a.js --api-key secret' },
+    { 'server-command': '' },
+    { 'server-command': 'node a.js', 'server-env': '$(x)=1' },
+    { 'server-command': 'node a.js', 'mcp-config': 'mcp.json' },
+    { 'server-url': 'https://example.test/mcp?key=1' },
+  ])('is missing for %j', async (texts) => {
+    await using workspace = await createWorkspace({ 'node_modules/.bin/mcp-inspector': '' });
+    expect(describeInspection(texts, workspace.path)).toBeNull();
   });
 });
