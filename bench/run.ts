@@ -8,6 +8,7 @@ import { measureColdStart } from './cold-start.ts';
 import { measureExploredServers } from './explored-servers/main.ts';
 import { runGates } from './gates/main.ts';
 import { runHosts } from './hosts/main.ts';
+import { measureLibraryImport } from './library-import.ts';
 import { measurePage } from './page.ts';
 import { measureMutate } from './mutate.ts';
 import { measureReplay } from './replay.ts';
@@ -22,6 +23,7 @@ import { measureVerdict } from './verdict.ts';
 
 const benchmarks = {
   'cold-start': measureColdStart,
+  'library-import': measureLibraryImport,
   throughput: measureThroughput,
   growth: measureGrowth,
   stdio: measureStdio,

@@ -1,4 +1,4 @@
-// Writes everything that is generated from the sources: action.yml, the tables in README.md, docs/evals.md, docs/hosts.md, docs/inputs.md, docs/policy.md and
+// Writes everything that is generated from the sources: action.yml, the tables in README.md, docs/evals.md, docs/hosts.md, docs/inputs.md, docs/library-reference.md, docs/policy.md and
 // packages/eval-service/docs/api.md, the gallery of failures, the JSON Schemas, the program and style of the report's page, the program of the schema worker, and the
 // program that finds elements of widgets. With --check, it writes nothing and fails if something is stale.
 import { readFile, writeFile } from 'node:fs/promises';
@@ -18,6 +18,7 @@ import { fillCheckTables } from './check-tables.ts';
 import { renderHostNotes, renderHostTable } from './host-tables.ts';
 import { listActionInputs, renderActionMetadata, renderInputs, renderTable, renderVariables } from './option-tables.ts';
 import { renderAdapterCatalog, renderDrivenHosts, renderHostCatalog, renderHostIds } from './host-catalog.ts';
+import { renderLibraryReference } from './library-reference.ts';
 import { renderRuleList } from './rule-list.ts';
 import { renderStatisticsTables } from './statistics-tables.ts';
 
@@ -61,6 +62,7 @@ const generated = new Map<string, string>([
   ['docs/evals.md', fillCheckTables(await readFile(new URL('docs/evals.md', root), 'utf8'))],
   ['docs/policy.md', await renderPolicyPage(await readFile(new URL('docs/policy.md', root), 'utf8'))],
   ['docs/hosts.md', renderHostsPage(await readFile(new URL('docs/hosts.md', root), 'utf8'))],
+  ['docs/library-reference.md', renderLibraryReference()],
   ...(await renderFailingGallery(root)),
   ['docs/inputs.md', renderInputPage(await readFile(new URL('docs/inputs.md', root), 'utf8'))],
 ]);

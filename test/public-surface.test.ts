@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { parseModule } from './support/module-graph.ts';
@@ -6,87 +6,129 @@ import { parseModule } from './support/module-graph.ts';
 const root = path.resolve(import.meta.dirname, '..');
 
 /**
- * Everything that may be imported from the package, types included. Adding a name is a decision: it is kept until the
- * next major version. Taking one away is a breaking change.
+ * Everything that may be imported from each entry of the package, types included. Adding a name is a decision: it is kept until the next
+ * major version, except in `parts`. Taking one away is a breaking change.
  */
-const exportedNames: string[] = [
-  'Annotation',
-  'CancelledError',
-  'CaseReport',
-  'Clock',
-  'ConfigurationError',
-  'ConfigurationIssue',
-  'DeadlineError',
-  'RequirementReport',
-  'EvalServiceClient',
-  'EvalServiceClientOptions',
-  'Evidence',
-  'FinishedIteration',
-  'GateContext',
-  'GateError',
-  'GateOptions',
-  'GatePlan',
-  'GatePolicy',
-  'GateProgress',
-  'GateResult',
-  'GivenOptions',
-  'IterationFailure',
-  'IterationMark',
-  'IterationTrace',
-  'JobFiles',
-  'Logger',
-  'NetworkError',
-  'OptionDescription',
-  'PageOptions',
-  'PlanContext',
-  'PolicyInput',
-  'ProgressListener',
-  'ProtocolError',
-  'Redactor',
-  'Report',
-  'ReportSinks',
-  'ReportedResults',
-  'RunGateOptions',
-  'RunReport',
-  'Secret',
-  'ServerReport',
-  'ServerStartError',
-  'ServiceError',
-  'Suite',
-  'SuiteCase',
-  'SuiteReport',
-  'Totals',
-  'Verdict',
-  'VerdictOutcome',
-  'VerdictReason',
-  'createRedactor',
-  'createServiceClient',
-  'describeProgress',
-  'formatConfigurationIssue',
-  'gate',
-  'listOptions',
-  'loadSuites',
-  'parseGateOptions',
-  'parseReport',
-  'planAnnotations',
-  'planGate',
-  'readSuite',
-  'renderBadge',
-  'renderCtrf',
-  'renderHtml',
-  'renderJunit',
-  'renderReportJson',
-  'renderSummary',
-  'renderTerminal',
-  'runGate',
-  'silentLogger',
-  'systemClock',
-];
+const exportedNames: Readonly<Record<string, readonly string[]>> = {
+  'index.ts': [
+    'CancelledError',
+    'CaptureOptions',
+    'CaptureSession',
+    'CapturedEvals',
+    'CaseReport',
+    'CompareBehaviourOptions',
+    'CompareSurfacesOptions',
+    'ConfigurationError',
+    'ConfigurationIssue',
+    'DeadlineError',
+    'FinishedIteration',
+    'GateError',
+    'GatePolicy',
+    'GateProgress',
+    'GivenOptions',
+    'InProcessServer',
+    'IterationFailure',
+    'Logger',
+    'MeasuredBehaviour',
+    'MeasuredDifference',
+    'NetworkError',
+    'PolicyInput',
+    'ProgressListener',
+    'ProtocolError',
+    'Report',
+    'ReportedResults',
+    'RequirementReport',
+    'RunGateOptions',
+    'RunReport',
+    'ServerFactory',
+    'ServerReport',
+    'ServerStartError',
+    'ServiceError',
+    'SuiteInput',
+    'SuiteReport',
+    'SurfaceChange',
+    'SurfaceComparison',
+    'SurfaceFile',
+    'SurfaceReport',
+    'Totals',
+    'Verdict',
+    'VerdictOutcome',
+    'VerdictReason',
+    'capture',
+    'compareBehaviour',
+    'compareSurfaces',
+    'describeProgress',
+    'formatConfigurationIssue',
+    'runGate',
+  ],
+  'entries/explore.ts': [
+    'Exploration',
+    'ExploreProgress',
+    'ExploreServerOptions',
+    'ExploredSession',
+    'Finding',
+    'FindingSeverity',
+    'ToolCoverage',
+    'Unexplored',
+    'explore',
+  ],
+  'entries/report.ts': [
+    'CaseReport',
+    'Evidence',
+    'IterationFailure',
+    'IterationMark',
+    'IterationTrace',
+    'RenderReportOptions',
+    'Report',
+    'RequirementReport',
+    'ServerReport',
+    'SuiteReport',
+    'Totals',
+    'Verdict',
+    'VerdictOutcome',
+    'VerdictReason',
+    'parseReport',
+    'renderReport',
+  ],
+  'entries/parts.ts': [
+    'Annotation',
+    'Clock',
+    'EvalServiceClient',
+    'EvalServiceClientOptions',
+    'GateContext',
+    'GateOptions',
+    'GatePlan',
+    'GateResult',
+    'JobFiles',
+    'Logger',
+    'OptionDescription',
+    'PlanContext',
+    'Redactor',
+    'ReportSinks',
+    'Secret',
+    'Suite',
+    'SuiteCase',
+    'createRedactor',
+    'createServiceClient',
+    'gate',
+    'listOptions',
+    'loadSuites',
+    'parseGateOptions',
+    'planAnnotations',
+    'planGate',
+    'readSuite',
+    'silentLogger',
+    'systemClock',
+  ],
+};
 
 /** Module specifiers and commands of the package. */
 const entryPoints = {
   exports: [
     '.',
+    './explore',
+    './report',
+    './parts',
     './schemas/evals.schema.json',
     './schemas/labels.schema.json',
     './schemas/policy.schema.json',
@@ -98,9 +140,24 @@ const entryPoints = {
 };
 
 describe('the public surface', () => {
-  it('exports exactly these names', () => {
-    const source = readFileSync(path.join(root, 'src/index.ts'), 'utf8');
-    expect(parseModule({ path: 'index.ts', text: source }).exportedNames.toSorted()).toEqual(exportedNames.toSorted());
+  it.each(Object.entries(exportedNames))('exports exactly these names from %s', (entry, names) => {
+    const source = readFileSync(path.join(root, 'src', entry), 'utf8');
+    expect(parseModule({ path: entry, text: source }).exportedNames.toSorted()).toEqual(names.toSorted());
+  });
+
+  it('has a file for each entry, and lists the names of each', () => {
+    const entries = readdirSync(path.join(root, 'src/entries')).map((name) => `entries/${name}`);
+    expect(Object.keys(exportedNames).toSorted()).toEqual(['index.ts', ...entries].toSorted());
+    const manifest = JSON.parse(readFileSync(path.join(root, 'package.json'), 'utf8')) as {
+      exports: Record<string, unknown>;
+    };
+    for (const entry of entries) {
+      const file = `./lib/${entry.replace(/\.ts$/, '')}`;
+      expect(manifest.exports[entry.replace(/^entries(.*)\.ts$/, '.$1')]).toEqual({
+        types: `${file}.d.ts`,
+        default: `${file}.js`,
+      });
+    }
   });
 
   it('has exactly these entry points', () => {
@@ -113,7 +170,7 @@ describe('the public surface', () => {
     const { dependencies } = JSON.parse(readFileSync(path.join(root, 'package.json'), 'utf8')) as {
       dependencies: object;
     };
-    const found = listTypePackages('index.d.ts');
+    const found = Object.keys(exportedNames).flatMap((entry) => listTypePackages(entry.replace(/ts$/, 'd.ts')));
     expect(found).toEqual(expect.arrayContaining(['zod', '@ai-sdk/provider']));
     expect(found.filter((name) => !(name in dependencies))).toEqual([]);
   });

@@ -12,6 +12,7 @@ export interface Logger {
   group(title: string, lines: readonly string[]): void;
 }
 
+/** A logger that drops everything. */
 export const silentLogger: Logger = {
   debug: () => {},
   info: () => {},

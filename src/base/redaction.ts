@@ -36,6 +36,7 @@ export interface Redactor {
   redact(text: string): string;
 }
 
+/** Makes a redactor, which hides secrets in texts. */
 export function createRedactor(secrets: readonly Secret[] = []): Redactor {
   const finder = createSecretFinder();
   for (const secret of secrets) finder.add(secret.reveal());

@@ -13,6 +13,7 @@ export interface Clock {
 /** Node's timers fire at once for a delay beyond a signed 32-bit integer, so longer waits are cut to it. */
 const longestTimerMs = 2 ** 31 - 1;
 
+/** The clock of this machine. */
 export const systemClock: Clock = {
   now: () => Date.now(),
   monotonicMs: () => performance.now(),

@@ -1,3 +1,4 @@
+import { hostname, userInfo } from 'node:os';
 import { isRecord, listTexts } from '../base/json.ts';
 import { isSensitiveKey, type Redactor, redactDeep, Secret } from '../base/redaction.ts';
 import { isRandomToken } from '../base/secret-forms.ts';
@@ -110,3 +111,16 @@ function hideNames(text: string, { user, host }: Machine, replacement: string): 
 }
 
 const escapeExpression = (text: string) => text.replaceAll(/[\\^$.*+?()[\]{}|/-]/g, String.raw`\$&`);
+
+/** Reads the names that paths and answers of this machine contain. */
+export function readMachine(): Pick<Machine, 'user' | 'host'> {
+  return { user: readUser(), host: hostname() };
+}
+
+function readUser(): string {
+  try {
+    return userInfo().username;
+  } catch {
+    return '';
+  }
+}

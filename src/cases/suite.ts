@@ -68,6 +68,7 @@ export interface UpstreamKey {
   location: SourceLocation;
 }
 
+/** A case as its file has it, checked. */
 export interface SuiteCase {
   /** Unique within the suite, `[A-Za-z0-9_-]{1,128}`. */
   id: string;

@@ -1,5 +1,4 @@
 import { existsSync, rmSync } from 'node:fs';
-import { hostname, userInfo } from 'node:os';
 import { ConfigurationError, describeError } from '../base/errors.ts';
 import { readTextFile } from '../base/files.ts';
 import { silentLogger } from '../base/logger.ts';
@@ -7,7 +6,7 @@ import { findOutputRoot, writeOutput } from '../base/output-files.ts';
 import { type Redactor, redactDeep } from '../base/redaction.ts';
 import { formatCount } from '../base/text.ts';
 import { systemClock } from '../base/time.ts';
-import { addEnvironmentSecrets } from '../capture/clean.ts';
+import { addEnvironmentSecrets, readMachine } from '../capture/clean.ts';
 import { type Converted, convertSession } from '../capture/convert.ts';
 import { readFrames } from '../capture/frames.ts';
 import { createLineReader, type Journal, type JournalHead, parseJournal } from '../capture/journal.ts';
@@ -129,7 +128,7 @@ async function convert(journal: Journal, flags: CaptureFlags, redactor: Redactor
     existing: appends ? await readTextFile(out) : null,
     workspace: flags.workspace ?? null,
     variables: readVariables(flags.serverEnv),
-    machine: { user: readUser(), host: hostname() },
+    machine: readMachine(),
     redactor,
     context: {
       clock: systemClock,
@@ -140,14 +139,6 @@ async function convert(journal: Journal, flags: CaptureFlags, redactor: Redactor
   });
   if (converted.text !== null) writeOutput(target, converted.text, { root: findOutputRoot(target, cwd) });
   return describe(converted, { target, journal, flags });
-}
-
-function readUser(): string {
-  try {
-    return userInfo().username;
-  } catch {
-    return '';
-  }
 }
 
 /** An existing file stays: `session.evals.yaml` becomes `session-2.evals.yaml`. */

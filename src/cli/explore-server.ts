@@ -1,28 +1,22 @@
 import { existsSync } from 'node:fs';
-import { ConfigurationError, type ConfigurationIssue } from '../base/errors.ts';
+import { ConfigurationError } from '../base/errors.ts';
 import { readTextFile } from '../base/files.ts';
-import { createFindings } from '../base/findings.ts';
 import { findOutputRoot, writeOutput } from '../base/output-files.ts';
 import type { Redactor } from '../base/redaction.ts';
 import { formatCount } from '../base/text.ts';
 import { draftEvals } from '../explore/draft/draft-evals.ts';
 import type { Exploration, Finding, FindingSeverity } from '../explore/exploration.ts';
 import { type EarlierCorpus, readCorpus } from '../explore/read-corpus.ts';
-import { waiveFindings } from '../explore/findings/waive-findings.ts';
 import { renderExplorationMarkdown } from '../explore/render/markdown.ts';
 import { renderExplorationText } from '../explore/render/text.ts';
-import { generatedWorkspace } from '../explore/world/generated-files.ts';
+import { openExploration } from '../gate/explore-planned.ts';
 import { listenForInterrupts } from '../gate/host-process.ts';
 import { parseDoctorOptions } from '../gate/options.ts';
-import type { GateOptions } from '../gate/options/schema.ts';
-import { readPolicyOption } from '../gate/plan/plan-policy.ts';
 import type { PlannedServer } from '../gate/plan/plan-server.ts';
-import { planOneServer } from '../gate/reach-server.ts';
-import { applyExploreDefaults, type ExplorePolicy } from '../model/explore-policy.ts';
+import type { ExplorePolicy } from '../model/explore-policy.ts';
 import { joinCommand } from '../server/split-command.ts';
-import { emptyWorkspace, readWorkspace } from '../workspace/workspace.ts';
 import { createStderrLogger, redactText } from './command-logger.ts';
-import { explorePlanned, readExplorationFlags } from './explore-planned.ts';
+import { exploreOnTerminal, readExplorationFlags } from './explore-planned.ts';
 import type { ExplorationFlags } from './exploration-flags.ts';
 
 export interface ExploreFlags extends ExplorationFlags {
@@ -44,35 +38,27 @@ export async function runExplore(
   checkTargets(flags);
   const earlier = await readEarlier(flags);
   const gateOptions = parseDoctorOptions(texts);
-  const policy = await readExplorePolicy(gateOptions, cwd);
-  const server = await planOneServer(gateOptions, { cwd, environment: process.env });
-  if (server.url !== null) checkFlagsOfUrl(flags);
-  const workspace =
-    server.url !== null
-      ? emptyWorkspace
-      : flags.workspace === undefined
-        ? generatedWorkspace
-        : await readWorkspace(flags.workspace, cwd);
+  const planned = await openExploration(gateOptions, {
+    cwd,
+    environment: process.env,
+    workspace: flags.workspace ?? null,
+    call: flags.call ?? 'ask',
+  });
+  const { server, policy } = planned;
   const signal = listenForInterrupts(process, (code) => process.exit(code));
-  const explored = await explorePlanned(server, {
+  const explored = await exploreOnTerminal(server, {
+    ...planned,
     ...numbers,
-    containment: {
-      call: flags.call ?? 'ask',
-      sandbox: gateOptions.sandbox,
-      isSandboxEnabled: gateOptions.enableSandbox,
-    },
     safeTools: flags.safeTool,
     earlier,
-    workspace,
     redactor,
     signal,
   });
-  const { findings, unused } = waiveFindings(explored.findings, policy);
+  const { exploration, unused } = planned.waive(explored);
   const logger = createStderrLogger(redactor);
   for (const { kind, tool, source: where } of unused) {
     logger.warning(`${where}: no finding is ${kind} of ${tool ?? 'the server'}; remove the waiver.`);
   }
-  const exploration = { ...explored, findings };
   const files = writeFiles(exploration, flags, { cwd, hasWorlds: server.url === null });
   const next =
     flags.write === undefined
@@ -80,14 +66,6 @@ export async function runExplore(
       : `mcp-eval-ci run --evals ${joinCommand([flags.write])} ${nameServer(server)}${nameOwnParts(texts)}`;
   process.stdout.write(redactText(render(exploration, flags, { files, next }), redactor));
   return judge(exploration, flags, policy);
-}
-
-/** @throws {ConfigurationError} with every problem of the policy file */
-async function readExplorePolicy({ policy: written }: GateOptions, cwd: string): Promise<ExplorePolicy> {
-  const findings = createFindings();
-  const policy = await readPolicyOption(written, cwd, findings);
-  findings.throwIfAny();
-  return applyExploreDefaults(policy?.gate.explore ?? null);
 }
 
 /** Names the further needs of a run of the written file, which starts the server outside of a world. */
@@ -118,21 +96,6 @@ async function readEarlier({ corpus }: ExploreFlags): Promise<EarlierCorpus | nu
   if (earlier !== null) return earlier;
   const message = `${corpus} exists, and is no exploration of this version; choose another path or remove it`;
   throw new ConfigurationError([{ input: 'corpus', code: 'no-corpus', message }]);
-}
-
-/** @throws {ConfigurationError} for flags that need a process in each world */
-function checkFlagsOfUrl({ call, workspace }: ExploreFlags): void {
-  const issues: ConfigurationIssue[] = [];
-  if (call === 'all') {
-    const message =
-      'is `all`, and calls of a server at a URL have effects there; name harmless tools with `--safe-tool`';
-    issues.push({ input: 'call', code: 'call-and-url', message });
-  }
-  if (workspace !== undefined) {
-    const message = 'has no effect on a server at a URL, which works with its own files; remove it';
-    issues.push({ input: 'workspace', code: 'workspace-and-url', message });
-  }
-  if (issues.length > 0) throw new ConfigurationError(issues);
 }
 
 /** Writes the flags that name the server. */

@@ -42,7 +42,7 @@ import { joinCommand, splitCommand } from '../server/split-command.ts';
 import { nameDirectories, resolveWords } from '../server/start-in-place.ts';
 import { parseSurfaceFile, renderSurfaceFile } from '../surface/file.ts';
 import { createStderrLogger, redactText } from './command-logger.ts';
-import { type ExplorationNumbers, explorePlanned, readExplorationFlags } from './explore-planned.ts';
+import { type ExplorationNumbers, exploreOnTerminal, readExplorationFlags } from './explore-planned.ts';
 import type { ExplorationFlags } from './exploration-flags.ts';
 import type { GateProcess } from './run-flags.ts';
 import { runGate } from './run-gate.ts';
@@ -264,7 +264,7 @@ async function exploreForInit(
     };
     return { content, print };
   }
-  const exploration = await explorePlanned(planned, {
+  const exploration = await exploreOnTerminal(planned, {
     ...numbers,
     containment: {
       call: flags.call ?? (flags.yes === true ? 'by-sandbox' : 'ask'),

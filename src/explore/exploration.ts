@@ -75,8 +75,10 @@ export interface FlakySession {
   reason: string;
 }
 
+/** How bad a finding is, worst first. */
 export type FindingSeverity = 'error' | 'warning' | 'note';
 
+/** A mistake of the server, with the session that shows it. */
 export interface Finding {
   kind: string;
   severity: FindingSeverity;
@@ -94,6 +96,7 @@ export interface Counted {
   of: number;
 }
 
+/** How much of a tool the sessions reach. */
 export interface ToolCoverage {
   tool: string;
   /** True if a call was answered without an error. */

@@ -66,7 +66,7 @@ export async function openPlannedAccess(
  * @throws {ServerStartError} | {ConfigurationError} | {SandboxError} if it cannot be started as the options say
  */
 export async function startPlannedServer(
-  { command, url, isSse, cwd, environment: variables, readyTimeoutMs, sandbox }: PlannedServer,
+  { command, url, inProcess, isSse, cwd, environment: variables, readyTimeoutMs, sandbox }: PlannedServer,
   access: ServerAccess | null,
   { clock, logger, redactor, signal, environment, protocol = anyProtocol }: ReachContext,
 ): Promise<RunningServer> {
@@ -74,6 +74,7 @@ export async function startPlannedServer(
   const options = {
     command,
     url,
+    inProcess: inProcess ?? null,
     isSse,
     cwd,
     env,

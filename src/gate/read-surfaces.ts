@@ -3,6 +3,7 @@ import { createFindings } from '../base/findings.ts';
 import type { ProtocolChoice } from '../model/protocol.ts';
 import type { Sourced } from '../model/source.ts';
 import type { Surface, SurfaceFile } from '../model/surface.ts';
+import type { ServerFactory } from '../server/in-process-server.ts';
 import type { GateOptions } from './options/schema.ts';
 import type { PlannedServer } from './plan/plan-server.ts';
 import { planServers } from './plan/plan-servers.ts';
@@ -12,7 +13,7 @@ import { openPlannedAccess, type ReachContext, startPlannedServer } from './reac
 /** Plans the servers for a command that reads surfaces, and their revision of MCP. @throws {ConfigurationError} with everything that is wrong */
 export async function planSurfaceServers(
   options: GateOptions,
-  context: { cwd: string; environment: ReachContext['environment'] },
+  context: { cwd: string; environment: ReachContext['environment']; inProcess?: ServerFactory },
 ): Promise<{ servers: PlannedServer[]; notes: string[]; protocol: Sourced<ProtocolChoice> }> {
   const findings = createFindings();
   const { servers } = await planServers(options, context, findings);

@@ -1,11 +1,13 @@
-import type { ConfigurationIssue } from '../base/errors.ts';
+import { ConfigurationError, type ConfigurationIssue } from '../base/errors.ts';
 import type { Secret } from '../base/redaction.ts';
-import { toOptionName } from '../gate/options/define-option.ts';
+import { toOptionKey, toOptionName } from '../gate/options/define-option.ts';
+import { listOptions } from '../gate/options/list.ts';
 import { type GateOptions, gateOptions } from '../gate/options/schema.ts';
 import { readForm, type ValueForm } from '../gate/options/values.ts';
 import type { ConcurrencySetting } from '../model/concurrency.ts';
 import { suggestNearest } from '../suite/findings.ts';
 import type { PolicyInput } from '../suite/policy-schema.ts';
+import type { SuiteInput } from '../suite/suite-schema.ts';
 
 /** What a program gives for an option that is parsed to a value of this type. */
 type Given<Value> = Value extends null
@@ -23,13 +25,15 @@ interface OwnForms {
   base: string | readonly string[];
   concurrency: ConcurrencySetting;
   mcpConfig: string;
+  /** Paths or globs of files, and suites as the values that files would have. */
+  evals: string | SuiteInput | ReadonlyArray<string | SuiteInput>;
   policy: string | PolicyInput;
   publish: never;
   merge: never;
   reportTo: string | readonly string[];
   serverOauth: string | readonly string[];
   /** A list of cases or an evals document, as text or as the value that a file would have. */
-  tests: string | object;
+  tests: string | SuiteInput | SuiteInput['cases'];
 }
 
 /**
@@ -44,14 +48,19 @@ export type GivenOptions = {
 
 /**
  * Writes options as the texts that the command would have, so that both are parsed and checked by the same rules. Unknown names and values
- * that no option has are issues.
+ * that no option has are issues. `names` limits the options, and `others` are further keys that the caller has.
  */
-export function writeOptionTexts(given: Readonly<Record<string, unknown>>): {
+export function writeOptionTexts(
+  given: Readonly<Record<string, unknown>>,
+  { names, others = [] }: { names?: readonly string[]; others?: readonly string[] } = {},
+): {
   texts: Record<string, string>;
   issues: ConfigurationIssue[];
 } {
-  const known = Object.keys(gateOptions.definitions);
-  const definitions = new Map(Object.entries(gateOptions.definitions));
+  const definitions = new Map(
+    Object.entries(gateOptions.definitions).filter(([key]) => names === undefined || names.includes(key)),
+  );
+  const known = [...definitions.keys(), ...others];
   const texts: Record<string, string> = {};
   const issues: ConfigurationIssue[] = [];
   for (const [key, value] of Object.entries(given)) {
@@ -93,7 +102,7 @@ function writeList(entries: readonly unknown[]): Written {
   return { problem: `has an entry ${broken + 1} that ${problem}; give texts of one line` };
 }
 
-function describeType(value: unknown): string {
+export function describeType(value: unknown): string {
   if (value === null) return 'null';
   if (Array.isArray(value)) return 'a list';
   return typeof value === 'object' ? 'an object' : `a ${typeof value}`;
@@ -109,4 +118,14 @@ function listTypes({ hint, unit, isList, write }: ValueForm): string {
     'a text',
   ];
   return types.length === 1 ? types.join('') : `${types.slice(0, -1).join(', ')} or ${types.at(-1)}`;
+}
+
+/** A program knows options by their names in camel case. */
+export function throwWithOwnNames(error: unknown): never {
+  if (!(error instanceof ConfigurationError)) throw error;
+  const names = new Set(listOptions().map(({ name }) => name));
+  const issues = error.issues.map((issue) =>
+    issue.input !== undefined && names.has(issue.input) ? { ...issue, input: toOptionKey(issue.input) } : issue,
+  );
+  throw new ConfigurationError(issues, { cause: error });
 }

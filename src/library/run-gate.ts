@@ -4,14 +4,15 @@ import { createRedactor } from '../base/redaction.ts';
 import { systemClock } from '../base/time.ts';
 import { runPlan } from '../gate/job.ts';
 import { listKnownSecrets, readGateOptions } from '../gate/options.ts';
-import { toOptionKey } from '../gate/options/define-option.ts';
-import { listOptions } from '../gate/options/list.ts';
 import { planGate } from '../gate/plan/plan.ts';
+import type { InlineSuite } from '../gate/plan/plan-suites.ts';
 import { extendEvidence } from '../gate/run/evidence-log.ts';
 import type { ProgressListener } from '../gate/run/progress.ts';
 import type { Report } from '../model/report.ts';
+import type { ServerFactory } from '../server/in-process-server.ts';
 import type { IterationOutcome } from '../verdict/tally.ts';
-import { type GivenOptions, writeOptionTexts } from './option-texts.ts';
+import { type GivenOptions, throwWithOwnNames, writeOptionTexts } from './option-texts.ts';
+import { checkParticipants, findProcessOptions, inProcessStand } from './server-options.ts';
 
 /** An iteration that has a result. */
 export interface FinishedIteration {
@@ -27,6 +28,11 @@ export interface FinishedIteration {
 
 /** The options of `runGate`: those of the gate, and how this program takes part. */
 export interface RunGateOptions extends GivenOptions {
+  /**
+   * Makes the server in this process, instead of `serverCommand` and `serverUrl`: a `Server` or `McpServer` of an official SDK that is not
+   * connected yet. Called once for each session, and once before them. Excludes options for processes, such as `base` and `sandbox`.
+   */
+  server?: ServerFactory | undefined;
   /** The directory that paths are relative to. Default: that of this process. */
   cwd?: string | undefined;
   /** The environment of the job. The server gets only an allow-listed part of it. Default: that of this process. */
@@ -41,22 +47,43 @@ export interface RunGateOptions extends GivenOptions {
   onProgress?: ProgressListener | undefined;
 }
 
-/**
- * Runs a gate and returns its report, whatever happens to the server. Writes the files of `reportDir` and posts the reports that the options
- * ask for. Writes nothing to the streams of this process, leaves its signals alone, and has stopped everything that it started when it
- * returns. Several gates may run at once.
- *
- * @throws {ConfigurationError} with everything that is wrong with options and files; nothing has started then
- */
-export async function runGate(options: RunGateOptions): Promise<Report> {
-  const { cwd = process.cwd(), env = process.env, signal, logger, onIteration, onProgress, policy, ...given } = options;
+/** @throws {ConfigurationError} with everything that is wrong with options and files; nothing has started then */
+export async function runGateOf(options: RunGateOptions): Promise<Report> {
+  const {
+    cwd = process.cwd(),
+    env = process.env,
+    signal,
+    logger,
+    onIteration,
+    onProgress,
+    policy,
+    ...others
+  } = options;
+  const { server, ...given } = others;
   const hasPolicyValue = typeof policy === 'object';
-  const { texts, issues } = writeOptionTexts({ ...given, ...(!hasPolicyValue && { policy }) });
+  const { files, suites } = splitEvals(given.evals);
+  const { texts, issues } = writeOptionTexts({ ...given, evals: files, ...(!hasPolicyValue && { policy }) });
+  issues.push(...checkParticipants({ ...options }), ...findProcessOptions(options));
   if (issues.length > 0) throw new ConfigurationError(issues);
   const redactor = createRedactor();
   for (const secret of listKnownSecrets(texts, env)) redactor.add(secret);
-  const plan = await readGateOptions(texts, { cwd })
-    .then((read) => planGate(hasPolicyValue ? { ...read, policy } : read, { cwd, environment: env }))
+  // The rules of the options know neither of these values, so that each has a text that satisfies them.
+  const stand = {
+    ...(server !== undefined && inProcessStand),
+    ...(suites.length > 0 && texts['tests'] === undefined && { tests: suites[0]?.text ?? '' }),
+  };
+  const values = {
+    ...(server !== undefined && { serverCommand: null }),
+    ...('tests' in stand && { tests: null }),
+    ...(hasPolicyValue && { policy }),
+  };
+  const plan = await readGateOptions({ ...texts, ...stand }, { cwd })
+    .then((read) =>
+      planGate(
+        { ...read, ...values },
+        { cwd, environment: env, inlineSuites: suites, ...(server && { inProcess: server }) },
+      ),
+    )
     .catch(throwWithOwnNames);
   const { report } = await runPlan(plan, {
     clock: systemClock,
@@ -76,12 +103,16 @@ export async function runGate(options: RunGateOptions): Promise<Report> {
   return report;
 }
 
-/** A program knows options by their names in camel case. */
-function throwWithOwnNames(error: unknown): never {
-  if (!(error instanceof ConfigurationError)) throw error;
-  const names = new Set(listOptions().map(({ name }) => name));
-  const issues = error.issues.map((issue) =>
-    issue.input !== undefined && names.has(issue.input) ? { ...issue, input: toOptionKey(issue.input) } : issue,
+/** Separates the suites that are values from the paths of files. */
+function splitEvals(evals: unknown): { files: unknown; suites: InlineSuite[] } {
+  const isSuite = (value: unknown): value is object =>
+    typeof value === 'object' && value !== null && !Array.isArray(value);
+  const list: readonly unknown[] = Array.isArray(evals) ? evals : [evals];
+  const suites = list.flatMap((each, index) =>
+    isSuite(each) ? [{ text: JSON.stringify(each), file: Array.isArray(evals) ? `evals[${index}]` : 'evals' }] : [],
   );
-  throw new ConfigurationError(issues, { cause: error });
+  if (suites.length === 0) return { files: evals, suites };
+  // A blank entry names no file, and keeps the others at their index.
+  const files = list.map((each) => (isSuite(each) ? '' : each));
+  return { files: files.every((each) => each === '') ? undefined : files, suites };
 }

@@ -107,4 +107,5 @@ export const caseReportSchema = z.object({
   judges: z.array(judgeSpendingSchema).default([]).describe('The usage and cost of its judges, counted apart.'),
   replayed: countsSchema.describe('Scored iterations in which at least one answer came from a recording.'),
 });
+/** The results of a case, how they count, and its failures. Durations are in milliseconds and rates from 0 to 1. */
 export type CaseReport = z.infer<typeof caseReportSchema>;

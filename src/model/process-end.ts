@@ -7,6 +7,8 @@ export interface ProcessEnd {
   exitCode: number | null;
   /** For example `SIGSEGV`; null after an exit. */
   signal: string | null;
+  /** True if it is a server object of this process, which closed its session. */
+  isClosed?: boolean;
   /** The last lines of its output, oldest first. They are few enough for a report and contain no secrets. */
   lastLines: readonly string[];
 }
@@ -72,6 +74,11 @@ export interface ServerWitnesses {
 }
 
 /** Completes a sentence that begins with "The server": `exited with code 3`, `was ended by SIGSEGV`. */
-export function describeProcessEnd({ exitCode, signal }: Pick<ProcessEnd, 'exitCode' | 'signal'>): string {
+export function describeProcessEnd({
+  exitCode,
+  signal,
+  isClosed = false,
+}: Pick<ProcessEnd, 'exitCode' | 'signal' | 'isClosed'>): string {
+  if (isClosed) return 'closed its session';
   return exitCode === null ? `was ended by ${signal ?? 'the system'}` : `exited with code ${exitCode}`;
 }

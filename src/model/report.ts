@@ -26,6 +26,7 @@ const totalsSchema = z.object({
   failed: count,
   passRate: fraction.nullable().describe('0 to 1; null where no iteration was scored.'),
 });
+/** The counts of all iterations that have a result, and their pass rate from 0 to 1. */
 export type Totals = z.infer<typeof totalsSchema>;
 
 const requirementSchema = z.object({
@@ -84,6 +85,7 @@ const suiteReportSchema = z.object({
     .exactOptional()
     .describe('The decisions on its requirements, round by round; absent if the number of iterations was fixed.'),
 });
+/** A suite with its verdict and its requirements. */
 export type SuiteReport = z.infer<typeof suiteReportSchema>;
 
 const revisionSchema = z.object({
@@ -123,8 +125,10 @@ export type SandboxReport = z.infer<typeof sandboxSchema>;
 const serverSchema = z.object({
   label: z.string().exactOptional().describe('Its name in `mcp-config`; absent if options describe it.'),
   transport: z
-    .enum(['stdio', 'http', 'sse'])
-    .describe('`http` is streamable HTTP, `sse` the transport HTTP+SSE of MCP 2024-11-05.'),
+    .enum(['stdio', 'http', 'sse', 'in-process'])
+    .describe(
+      '`http` is streamable HTTP, `sse` the transport HTTP+SSE of MCP 2024-11-05. `in-process` is an object in the process of the gate.',
+    ),
   name: z.string().nullable().describe('As the server gave it in its handshake.'),
   version: z.string().nullable(),
   protocolVersion: z
@@ -139,6 +143,7 @@ const serverSchema = z.object({
     .describe('The process and session that an iteration shares with the one before it.'),
   sandbox: sandboxSchema.nullable().describe('The isolation of the server; null if the gate did not start it.'),
 });
+/** The server that was tested, as it introduced itself. */
 export type ServerReport = z.infer<typeof serverSchema>;
 
 const trendRunSchema = z.object({

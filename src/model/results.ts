@@ -12,6 +12,7 @@ import { reasonSchema } from './verdict.ts';
 const url = z.string().nullable().describe('The page on which the service shows the run; null where there is none.');
 
 export const runReportSchema = z.object({ id: z.string(), suiteId: z.string(), status: z.string(), url });
+/** A run of a suite: its id and how it ended. */
 export type RunReport = z.infer<typeof runReportSchema>;
 
 export const retryRoundSchema = z.object({
@@ -116,6 +117,7 @@ export type SuiteResults = z.infer<typeof suiteResultsSchema>;
 export const reportedResultsSchema = suiteResultsSchema.extend({
   cases: z.array(caseResultsSchema.omit({ failures: true })).describe('In the order of the file.'),
 });
+/** What was measured, without a verdict. */
 export type ReportedResults = z.infer<typeof reportedResultsSchema>;
 
 /** Restores the failures of each case, which a report stores in its list of cases. */

@@ -74,4 +74,5 @@ export const verdictSchema = z.object({
   outcome: outcomeSchema,
   reasons: z.array(reasonSchema).describe('Most decisive first. Codes are stable; messages are for people.'),
 });
+/** The decision about the change, with its reasons, the first of which decided. */
 export type Verdict = z.infer<typeof verdictSchema>;

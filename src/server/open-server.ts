@@ -11,6 +11,7 @@ import { diagnoseServer } from '../mcp/diagnose.ts';
 import type { HttpTarget } from '../mcp/session.ts';
 import { explainAccessRefusal } from './access-refusal.ts';
 import { openHttpServer } from './open-http.ts';
+import { openInProcessServer } from './open-in-process.ts';
 import { openStdioServer } from './open-stdio.ts';
 import type { ProcessWitness, RunCommand } from '../model/process-end.ts';
 import { prepareStart, type StartOptions } from './prepare-start.ts';
@@ -210,6 +211,7 @@ function reachServer(
     return openHttpServer(options.url, { ...context, ...options, start });
   }
   if (start !== null) return openStdioServer(start, options);
+  if (options.inProcess != null) return openInProcessServer(options.inProcess, { ...context, ...options });
   const message = 'neither a server command nor a server URL is given; there is nothing to test';
   throw new ConfigurationError([{ code: 'missing-server', input: 'server-command', message }]);
 }

@@ -6,7 +6,7 @@ import { probeStdio, type StdioPeer } from '../mcp/probe-stdio.ts';
 import { type Handshake, listEras } from '../mcp/protocol.ts';
 import type { ProcessWitness } from '../model/process-end.ts';
 import { type ChildPool, type ChildSource, createChildPool, type PoolEvents } from './bridge/child-pool.ts';
-import { connectChild, type ProcessChild } from './bridge/child.ts';
+import { type Child, connectChild, type ProcessChild } from './bridge/child.ts';
 import { openSessionChannel, openStatelessChannel, type StdioChannel } from './bridge/channel.ts';
 import type { ProtocolAdapter } from './bridge/exchange.ts';
 import { type Bridge, createToken, openBridge } from './bridge/listen.ts';
@@ -201,7 +201,8 @@ function reachStateless(pool: ChildPool): Ways {
   return { channel: openStatelessChannel(server), createAdapter: () => serveStateless(server) };
 }
 
-function reachSessions(source: ChildSource, options: Omit<Parameters<typeof serveSessions>[0], 'source'>): Ways {
+/** Reaches servers of the protocol with sessions, of which each session takes one. */
+export function reachSessions(source: ChildSource, options: Omit<Parameters<typeof serveSessions>[0], 'source'>): Ways {
   return {
     channel: openSessionChannel({ source, exits: options.exits }),
     createAdapter: () => serveSessions({ ...options, source }),
@@ -276,7 +277,7 @@ async function probeCommand(
 }
 
 /** Adapts the child for the handshake: one request at a time, with numbers as ids, because some servers take no text. */
-function createPeer(child: ProcessChild): StdioPeer {
+export function createPeer(child: Pick<Child, 'send' | 'setListener'>): StdioPeer {
   let lastId = 0;
   return {
     request: (method, params) =>

@@ -26,6 +26,8 @@ export interface ProcessExit {
   signal: NodeJS.Signals | null;
   /** The reason why it could not be started. */
   error?: NodeJS.ErrnoException;
+  /** True if it is a server object of this process, which closed its session. */
+  isClosed?: true;
   /** The last lines of its output, oldest first, within the limits of a report. */
   lastLines: readonly string[];
 }

@@ -16,6 +16,7 @@ import type { Place, Places } from '../workspace/place.ts';
 import type { Workspace } from '../workspace/workspace.ts';
 import type { AccessRefusal } from './access-refusal.ts';
 import type { DescendantLog } from './kill-orphans.ts';
+import type { ServerFactory } from './in-process-server.ts';
 import type { OutputTail } from './output-tail.ts';
 import type { Sandbox, SandboxOptions } from './sandbox/open-sandbox.ts';
 import type { SideDirectories } from './side-directories.ts';
@@ -29,6 +30,8 @@ export interface ServerOptions {
   command: string | null;
   /** Without a command: a server that the gate did not start. With a command: the URL at which that command serves HTTP. */
   url: string | null;
+  /** Makes a server object in this process, for each session; then there is neither a command nor a URL. */
+  inProcess?: ServerFactory | null;
   /** True if it is known to speak HTTP+SSE; else the gate detects it. */
   isSse?: boolean;
   cwd: string;

@@ -28,8 +28,8 @@ export function witnessShared(visits: VisitRecord, pool: Pick<ChildPool, 'renew'
   };
 }
 
-export function toProcessEnd({ code, signal, lastLines }: ProcessExit): ProcessEnd {
-  return { exitCode: code, signal, lastLines };
+export function toProcessEnd({ code, signal, lastLines, isClosed }: ProcessExit): ProcessEnd {
+  return { exitCode: code, signal, lastLines, ...(isClosed && { isClosed }) };
 }
 
 /** The longest time between a broken connection and the end of the process that broke it. A later end has another cause. */

@@ -35,6 +35,7 @@ type OperationFunctions<Table> = {
   };
 };
 
+/** How the client reaches the service. */
 export interface EvalServiceClientOptions {
   /** Ends in the API's version, such as `https://host/api/v1`. Default: the vendor's own deployment, if the profile has one. */
   baseUrl?: string;

@@ -253,6 +253,8 @@ export const suiteSchema = z.strictObject({
     .meta({ minItems: 1, maxItems: maxCases }),
 });
 
+/** A suite as an evals file has it. */
+export type SuiteInput = z.input<typeof suiteSchema>;
 export type WrittenSuite = z.output<typeof suiteSchema>;
 export type WrittenCase = WrittenSuite['cases'][number];
 

@@ -1,7 +1,7 @@
 import { access, mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { createRedactor, gate, parseGateOptions, planGate, systemClock } from '../../src/index.ts';
+import { createRedactor, gate, parseGateOptions, planGate, systemClock } from '../../src/entries/parts.ts';
 import { writeSayingCases } from '../support/gate/embedded-gate.ts';
 import { startSayingServer } from '../support/servers/saying-server.ts';
 import { createWorkspace } from '../support/workspace.ts';

@@ -1,6 +1,11 @@
+import { McpServer as NewMcpServer } from '@modelcontextprotocol/server';
+import { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';
 import { describe, expect, it, vi } from 'vitest';
+import { z } from 'zod';
 import { ConfigurationError } from '../../src/base/errors.ts';
-import { type FinishedIteration, runGate } from '../../src/library/run-gate.ts';
+import { runGate } from '../../src/library/functions.ts';
+import type { FinishedIteration } from '../../src/library/run-gate.ts';
+import type { SuiteInput } from '../../src/suite/suite-schema.ts';
 import { compareText } from '../../src/suite/findings.ts';
 import { memoryServerPath, plainServerCommand } from '../support/servers/bundled-servers.ts';
 import { createWorkspace } from '../support/workspace.ts';
@@ -94,6 +99,114 @@ describe('runGate', () => {
   });
 });
 
+/** Adds two numbers, and leaves its session. */
+function createServer(): McpServer {
+  const server = new McpServer({ name: 'adder', version: '1.0.0' });
+  const numbers = { a: z.number(), b: z.number() };
+  server.registerTool('add', { description: 'Adds two numbers.', inputSchema: numbers }, ({ a, b }) => ({
+    content: [{ type: 'text', text: String(a + b) }],
+  }));
+  server.registerTool('leave', { description: 'Closes the session.' }, async () => {
+    await server.close();
+    return { content: [] };
+  });
+  return server;
+}
+
+function createNewServer(): NewMcpServer {
+  const server = new NewMcpServer({ name: 'new-adder', version: '1.0.0' });
+  const inputSchema = z.object({ a: z.number(), b: z.number() });
+  server.registerTool('add', { description: 'Adds two numbers.', inputSchema }, ({ a, b }) => ({
+    content: [{ type: 'text' as const, text: String(a + b) }],
+  }));
+  return server;
+}
+
+const adds: SuiteInput['cases'][number] = {
+  title: 'Adds',
+  steps: [{ toolCall: 'add', arguments: { a: 1, b: 2 } }, { assert: { toolResultContains: '3' } }],
+};
+
+describe('a server in this process', () => {
+  it.each([
+    ['1', 'adder', createServer],
+    ['2', 'new-adder', createNewServer],
+  ])('of version %s of the SDK gets a session of its own for each iteration', async (_, name, create) => {
+    await using workspace = await createWorkspace({ 'more.evals.yaml': 'suite: More\ncases:\n' + addsAsYaml });
+    let made = 0;
+    let closed = 0;
+    const before = countResources();
+    const report = await runGate({
+      server: () => {
+        const server = create();
+        const close = server.close.bind(server);
+        made += 1;
+        server.close = async () => {
+          closed += 1;
+          await close();
+        };
+        return server;
+      },
+      evals: [{ suite: 'Adding', cases: [adds] }, 'more.evals.yaml'],
+      tests: [adds],
+      runs: 2,
+      cwd: workspace.path,
+    });
+    expect(report.verdict.outcome).toBe('passed');
+    expect(report.server).toMatchObject({ transport: 'in-process', name, isolation: 'session per iteration' });
+    expect(report.suites.map(({ id }) => id)).toEqual(['more', 'inline-tests', 'adding']);
+    // Suites probe the server before their iterations.
+    expect(made).toBeGreaterThanOrEqual(1 + report.totals.iterations);
+    expect(closed).toBe(made);
+    const listAdded = () => Object.entries(countResources()).filter(([kind, count]) => count > (before[kind] ?? 0));
+    await expect.poll(listAdded).toEqual([]);
+  });
+
+  it('fails the case in which it closes its session, and no other one', async () => {
+    await using workspace = await createWorkspace({});
+    const leaves = { title: 'Leaves', steps: [{ toolCall: 'leave' }] };
+    const report = await runGate({ server: createServer, tests: [leaves, adds], cwd: workspace.path });
+    expect(report.cases.map(({ title, passed, failures }) => [title, passed, failures[0]?.reasons])).toEqual([
+      ['Leaves', 0, [expect.stringContaining('closed its session before it answered')]],
+      ['Adds', 1, undefined],
+    ]);
+  });
+
+  it.each([
+    [
+      'throws',
+      () => {
+        throw new Error('no database');
+      },
+      'The function `server` threw: no database',
+    ],
+    ['returns no server', () => ({}) as McpServer, 'returned no server of an official MCP SDK'],
+    ['never returns', () => new Promise<McpServer>(() => {}), 'did not answer initialize within 100 ms'],
+  ])('makes the gate inconclusive if its function %s', async (_, server, message) => {
+    await using workspace = await createWorkspace({});
+    const report = await runGate({ server, tests: [adds], cwd: workspace.path, serverReadyTimeout: 100 });
+    expect(report.verdict.outcome).toBe('inconclusive');
+    expect(report.verdict.reasons[0]?.message).toContain(message);
+  });
+
+  it('excludes what needs a process', async () => {
+    const suite = { suite: 'Adding', cases: [adds], workspace: 'empty' };
+    expect(await listIssues({ server: createServer, evals: suite, base: 'git', sandbox: 'required' })).toEqual([
+      expect.stringMatching(/^base is for a server with a process or a URL of its own/),
+      expect.stringMatching(/^sandbox is for a server with a process or a URL of its own/),
+    ]);
+    expect(await listIssues({ server: createServer, evals: suite })).toEqual([
+      expect.stringContaining('the server is in this process, which has one directory'),
+    ]);
+  });
+});
+
+const addsAsYaml = `  - title: Adds
+    steps:
+      - { toolCall: add, arguments: { a: 1, b: 2 } }
+      - assert: { toolResultContains: '3' }
+`;
+
 describe('options that are wrong', () => {
   it('are all named, with what each of them takes', async () => {
     expect(
@@ -112,6 +225,16 @@ describe('options that are wrong', () => {
       'timeout cannot be a list; give a number of milliseconds or a text',
       'runs cannot be null; give a number, an object or a text',
       'tags has an entry 1 that has a line break; give texts of one line',
+    ]);
+  });
+
+  it('are refused if they are no functions, signals or suites', async () => {
+    const wrong = { server: {}, signal: 5, onIteration: 'log', evals: [{ suite: 'A', cases: [adds] }, 5] };
+    expect(await listIssues(wrong)).toEqual([
+      'evals has an entry 2 that is a number; give texts of one line',
+      'server cannot be an object; give a function',
+      'onIteration cannot be a string; give a function',
+      'signal cannot be a number; give an AbortSignal',
     ]);
   });
 

@@ -82,8 +82,8 @@ const folderRanks: ReadonlyMap<string, ReadonlyMap<string, number>> = new Map([
   ],
 ]);
 
-/** The public surface: above every room, imported by none. */
-const publicSurface = 'index.ts';
+/** The public surface, a file for each entry of the package: above every room, imported by none. */
+const isPublicSurface = (file: string): boolean => file === 'index.ts' || file.startsWith('entries/');
 
 /** The rooms that may import each third-party package; `null` means any room. A package that is not listed must not be imported. */
 export const packageRooms: ReadonlyMap<string, readonly string[] | null> = new Map([
@@ -152,8 +152,8 @@ export function findViolations(file: SourceFile): Violation[] {
   const found: Violation[] = [];
   const add = (rule: Violation['rule'], message: string) => found.push({ path: file.path, rule, message });
 
-  const room = file.path.includes('/') ? (file.path.split('/')[0] ?? '') : null;
-  const isSurface = file.path === publicSurface;
+  const isSurface = isPublicSurface(file.path);
+  const room = file.path.includes('/') && !isSurface ? (file.path.split('/')[0] ?? '') : null;
   if (!isSurface && (room === null || !roomRanks.has(room))) add('room', `is in no room of the plan`);
   if (!isSurface && drawerNames.has(path.basename(file.path))) add('name', `name it after the concept it holds`);
 
@@ -190,7 +190,7 @@ function judgeRelativeImport(
   const target = path.join(path.dirname(filePath), specifier);
   if (target.startsWith('..')) return { rule: 'import', message: `imports ${specifier}, which is outside src` };
   if (!target.endsWith('.ts')) return { rule: 'import', message: `imports ${specifier} without its .ts extension` };
-  if (target === publicSurface) return { rule: 'order', message: 'imports the public surface' };
+  if (isPublicSurface(target)) return { rule: 'order', message: 'imports the public surface' };
   const targetRoom = target.split('/')[0] ?? '';
   if (room === null || (filePath === serviceLoader && targetRoom === 'eval-service')) return null;
   const ranks = targetRoom === room ? folderRanks.get(room) : roomRanks;

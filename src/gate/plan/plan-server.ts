@@ -4,6 +4,7 @@ import { isDirectory } from '../../base/files.ts';
 import type { Findings } from '../../base/findings.ts';
 import { Secret } from '../../base/redaction.ts';
 import { listProxySecrets } from '../../http/proxy.ts';
+import type { ServerFactory } from '../../server/in-process-server.ts';
 import type { AccessOptions } from '../../server/running-server.ts';
 import type { SandboxOptions } from '../../server/sandbox/open-sandbox.ts';
 import { splitCommand } from '../../server/split-command.ts';
@@ -19,6 +20,8 @@ export interface PlannedServer {
   name: string | null;
   command: string | null;
   url: string | null;
+  /** Makes a server object in this process; absent if a command starts the server or it is at a URL. */
+  inProcess?: ServerFactory;
   /** True if it is known to speak HTTP+SSE; else the gate finds out. */
   isSse: boolean;
   /** An absolute path. */
@@ -41,11 +44,13 @@ export async function planServer(
     cwd: string;
     environment: Readonly<Record<string, string | undefined>>;
     variables: ReadonlyMap<string, Secret>;
+    inProcess?: ServerFactory;
   },
   findings: Findings,
 ): Promise<PlannedServer | null> {
   const { serverCommand: command, serverUrl: url } = options;
-  if (command === null && url === null) return null;
+  const { inProcess } = context;
+  if (command === null && url === null && inProcess === undefined) return null;
   if (command !== null) findings.attempt(() => splitCommand(command));
   const { variables: environment } = context;
   const cwd = resolve(context.cwd, options.serverCwd ?? '.');
@@ -61,7 +66,8 @@ export async function planServer(
     ...(access?.proxy === undefined ? [] : listProxySecrets(access.proxy)),
   ];
   const readyTimeoutMs = options.serverReadyTimeout;
-  return { name: null, command, url, isSse: false, cwd, environment, secrets, access, readyTimeoutMs, sandbox: null };
+  const server = { name: null, command, url, isSse: false, cwd, environment, secrets, access, readyTimeoutMs };
+  return { ...server, sandbox: null, ...(inProcess && { inProcess }) };
 }
 
 /** Reads the variables that `server-env` sets and passes on. */

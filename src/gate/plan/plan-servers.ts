@@ -5,6 +5,7 @@ import type { Findings } from '../../base/findings.ts';
 import { Secret } from '../../base/redaction.ts';
 import { linkPage } from '../../base/version.ts';
 import { isInheritedVariable } from '../../server/environment.ts';
+import type { ServerFactory } from '../../server/in-process-server.ts';
 import type { GateOptions } from '../options/schema.ts';
 import type { McpConfigOption } from '../options/server-under-test.ts';
 import type { ElevatedEvent } from './ci-job.ts';
@@ -23,6 +24,7 @@ interface PlannedServers {
 interface ServerSources {
   cwd: string;
   environment: Readonly<Record<string, string | undefined>>;
+  inProcess?: ServerFactory;
 }
 
 /** Plans how the servers are started or reached. */

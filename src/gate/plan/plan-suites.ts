@@ -85,6 +85,12 @@ export function findRunRange(planned: PlannedSuite): RunRange | null {
   };
 }
 
+/** A suite as text, with the name by which findings call it. */
+export interface InlineSuite {
+  text: string;
+  file: string;
+}
+
 interface SuiteSources {
   cwd: string;
   ci: CiJob;
@@ -94,6 +100,7 @@ interface SuiteSources {
   serverNames: readonly string[];
   /** True if answers of APIs are recorded instead of replayed. */
   recordsUpstream: boolean;
+  inlineSuites: readonly InlineSuite[];
 }
 
 /** Reads and selects the suites, or names the suite that the service keeps. */
@@ -108,10 +115,10 @@ export async function planSuites(
 
 async function planFileSuites(
   options: GateOptions,
-  { cwd, ci, profile, policy, serverNames, recordsUpstream }: SuiteSources,
+  { cwd, ci, profile, policy, serverNames, recordsUpstream, inlineSuites }: SuiteSources,
   findings: Findings,
 ): Promise<FileSuite[]> {
-  const { suites, findings: mistakes } = await readSuites(options, cwd);
+  const { suites, findings: mistakes } = await readSuites(options, { cwd, inlineSuites });
   findings.addAll(mistakes);
   // A case in an unreadable file would be reported as unknown.
   if (mistakes.length > 0) return [];
@@ -190,18 +197,19 @@ function nameBaselineSuite(name: string, { branch, ci }: { branch: string | null
 
 async function readSuites(
   options: GateOptions,
-  cwd: string,
+  { cwd, inlineSuites }: Pick<SuiteSources, 'cwd' | 'inlineSuites'>,
 ): Promise<{ suites: Suite[]; findings: ConfigurationIssue[] }> {
-  const loaded = await loadSuites(options.evals, { cwd });
-  if (options.tests === null) return loaded;
-  const inline = readInlineTests(options.tests, { file: 'tests', name: 'Inline tests' });
-  const findings = [...loaded.findings, ...inline.findings];
-  if (inline.suite === null) return { suites: loaded.suites, findings };
-  const sharedWithFile = loaded.suites.filter(({ id }) => id === inline.suite?.id).slice(0, 1);
-  return {
-    suites: [...loaded.suites, inline.suite],
-    findings: [...findings, ...findSharedIds([...sharedWithFile, inline.suite])],
-  };
+  const { suites, findings } = await loadSuites(options.evals, { cwd });
+  const inTests = options.tests === null ? [] : [{ text: options.tests, file: 'tests' }];
+  for (const { text, file } of [...inTests, ...inlineSuites]) {
+    const { suite, findings: found } = readInlineTests(text, { file, name: 'Inline tests' });
+    findings.push(...found);
+    if (suite === null) continue;
+    const shared = suites.filter(({ id }) => id === suite.id).slice(0, 1);
+    suites.push(suite);
+    findings.push(...findSharedIds([...shared, suite]));
+  }
+  return { suites, findings };
 }
 
 function planStoredSuite(

@@ -24,6 +24,7 @@ import { findSharedBaseline, markProbation, type PlannedPast, planPast } from '.
 import type { PlannedModels } from './plan-models.ts';
 import { planPrompts } from './plan-prompts.ts';
 import { planSandboxes } from './plan-sandbox.ts';
+import type { ServerFactory } from '../../server/in-process-server.ts';
 import { findVariableIssues, type PlannedServer } from './plan-server.ts';
 import { checkElevatedEvent, planServers } from './plan-servers.ts';
 import {
@@ -35,7 +36,7 @@ import {
   planUpload,
 } from './plan-service.ts';
 import { findRuleIssues } from './rule-issues.ts';
-import { findCommandsAlone, type PlannedSuite, planSuites } from './plan-suites.ts';
+import { findCommandsAlone, type InlineSuite, type PlannedSuite, planSuites } from './plan-suites.ts';
 import { type PlannedReportDir, planReportDir } from './report-dir.ts';
 import { findAmbiguousNames, groupReported } from './resolve-names.ts';
 import { type LoadedPolicy, loadPolicy } from './plan-policy.ts';
@@ -125,6 +126,10 @@ export interface PlanContext {
   isRecording?: boolean;
   /** True if answers of APIs are recorded instead of replayed. */
   recordsUpstream?: boolean;
+  /** Makes the server in this process, instead of a command or a URL of the options. */
+  inProcess?: ServerFactory;
+  /** Suites as text that no file has, with the name by which findings call each. */
+  inlineSuites?: readonly InlineSuite[];
 }
 
 /**
@@ -147,7 +152,8 @@ export async function planGate(options: GateOptions, context: PlanContext): Prom
   const { servers, variables } = await planServers(options, context, ofServers);
   findings.noteAll(ofServers.notes);
   const serverNames = servers.flatMap(({ name }) => name ?? []);
-  const sources = { cwd, ci, profile: service.profile, policy, serverNames, recordsUpstream };
+  const { inlineSuites = [] } = context;
+  const sources = { cwd, ci, profile: service.profile, policy, serverNames, recordsUpstream, inlineSuites };
   const all = merge === null ? await planSuites(options, sources, findings) : [];
   await checkPolicy(policy, { all, merge }, findings);
   const { suites, shard } = planPart(all, { options, rules, history }, findings);

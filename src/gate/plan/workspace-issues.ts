@@ -75,7 +75,11 @@ function findSharedProcesses(
     issues.push({ ...at, code: `${key}-and-isolation`, message });
   }
   for (const each of [...servers, ...(base?.servers ?? [])]) {
-    const { name, url } = each;
+    const { name, url, inProcess } = each;
+    if (inProcess !== undefined) {
+      const message = `${why}, and the server is in this process, which has one directory; start it with \`serverCommand\`, or remove \`${key}\``;
+      issues.push({ ...at, code: `${key}-and-server`, message });
+    }
     if (url === null) continue;
     const server = !servers.includes(each)
       ? 'the server of the base'

@@ -3,7 +3,6 @@ import type { Logger } from '../../base/logger.ts';
 import type { Redactor } from '../../base/redaction.ts';
 import { endSentence } from '../../base/text.ts';
 import type { Clock } from '../../base/time.ts';
-import type { WorldSource } from '../../explore/world/world.ts';
 import type { BehaviourReport, MeasuredBehaviour } from '../../model/behaviour.ts';
 import { countBehaviour } from '../../model/behaviour-policy.ts';
 import { findRepository } from '../plan/git-checkout.ts';
@@ -79,13 +78,7 @@ export async function openJobBehaviour(planned: PlannedBehaviour | null): Promis
 type BehaviourParts = Awaited<ReturnType<typeof loadParts>>;
 
 async function loadParts() {
-  return {
-    ...(await import('../../behaviour/compare.ts')),
-    ...(await import('../../behaviour/corpus.ts')),
-    ...(await import('../../explore/world/open-worlds.ts')),
-    ...(await import('../../explore/world/plan-start.ts')),
-    ...(await import('../../explore/choose-calls.ts')),
-  };
+  return { ...(await import('./compare-worlds.ts')), ...(await import('../../behaviour/corpus.ts')) };
 }
 
 async function compareSides(
@@ -95,15 +88,6 @@ async function compareSides(
 ): Promise<MeasuredBehaviour> {
   const { checkout, cacheKey } = base.planned;
   const context = { clock, logger, environment, signal: base.lifetime.cancelRun };
-  const open = async (side: PlannedServer, name: string): Promise<WorldSource> => {
-    return nameSide(await parts.openWorlds(parts.planStart(side, planned), context), name);
-  };
-  await using ofBase = await open(server, 'base');
-  await using ofHead = await open(planned.server, 'change');
-  if (planned.sandbox === 'required' && ofHead.sandbox !== 'confined') {
-    throw new ServerStartError('`sandbox` is `required`, and this machine cannot confine a server without network.');
-  }
-  const risk = parts.findCallRisk(ofHead, planned.server);
   const version = checkout?.commit ?? base.planned.release;
   const identity = `${version ?? ''} ${cacheKey}`;
   const cache = openRequestCache(base.planned, version, logger);
@@ -112,42 +96,16 @@ async function compareSides(
   if (read.note !== null) logger.warning(read.note);
   logger.info(`Comparing the behaviour with the base (${base.planned.label}), with the seed ${planned.seed} …`);
   const repository = await findRepository(cwd);
-  const { measured, corpus } = await parts.compareBehaviour({
-    base: { source: ofBase, roots: [checkout?.directory ?? base.planned.package?.directory ?? server.cwd] },
-    head: { source: ofHead, roots: [repository?.top ?? cwd] },
-    identity,
-    cached: read.corpus,
-    seed: planned.seed,
-    budget: null,
-    timeLimitMs: Math.min(planned.exploringMs, base.lifetime.deadline.remainingMs() / 3),
-    call: risk === null ? 'all' : 'read-only',
-    whyReadOnly: risk ?? '',
-    workspace: planned.workspace,
-    callMs: parts.callLimits.callMs,
-    clock,
-    onProgress: (what) => logger.info(`${what} …`),
-  });
+  const { sandbox, isSandboxEnabled, workspace, seed } = planned;
+  const sides = {
+    base: { server, roots: [checkout?.directory ?? base.planned.package?.directory ?? server.cwd] },
+    head: { server: planned.server, roots: [repository?.top ?? cwd] },
+  };
+  const timeLimitMs = Math.min(planned.exploringMs, base.lifetime.deadline.remainingMs() / 3);
+  const { measured, corpus } = await parts.compareWorlds(
+    { ...sides, sandbox, isSandboxEnabled, workspace, seed, identity, cached: read.corpus, budget: null, timeLimitMs },
+    context,
+  );
   if (read.corpus === null) cache.save(parts.writeCorpus(corpus));
   return measured;
-}
-
-/** Makes the errors of a source say whose server it starts. */
-function nameSide(source: WorldSource, side: string): WorldSource {
-  return {
-    ...source,
-    open: async (variant) => {
-      try {
-        return await source.open(variant);
-      } catch (error) {
-        if (!(error instanceof ServerStartError)) throw error;
-        const { message, stderrTail, hint } = error;
-        throw new ServerStartError(message.replace(/^The server/, `The server of the ${side}`), {
-          stderrTail: [...stderrTail],
-          ...(hint === undefined ? {} : { hint }),
-          cause: error.cause,
-        });
-      }
-    },
-    [Symbol.asyncDispose]: () => source[Symbol.asyncDispose](),
-  };
 }

@@ -61,7 +61,7 @@ export async function openServerAccess(
  * @throws {SandboxError} if this machine cannot isolate it as the plan requires
  */
 export async function startServer(
-  { name, command, url, isSse, cwd, environment: variables, readyTimeoutMs, sandbox }: PlannedServer,
+  { name, command, url, inProcess, isSse, cwd, environment: variables, readyTimeoutMs, sandbox }: PlannedServer,
   {
     isolation,
     protocol,
@@ -87,6 +87,7 @@ export async function startServer(
     {
       command,
       url,
+      inProcess: inProcess ?? null,
       isSse,
       cwd,
       env: Object.fromEntries([...variables].map(([name, value]) => [name, value.reveal()])),

@@ -26,6 +26,7 @@ export type GateProgress =
     }
   | { kind: 'case-read'; suite: string; result: CaseResults };
 
+/** Gets each step of the progress as it happens. */
 export type ProgressListener = (progress: GateProgress) => void;
 
 /** Balances the log: a silent log looks stuck, and a line per second hides what matters. */

@@ -170,7 +170,7 @@ export function describeEnd(exit: ProcessExit | null): { code: number; message: 
       data: { reason: 'session_ended' },
     };
   }
-  const how = describeProcessEnd({ exitCode: exit.code, signal: exit.signal });
+  const how = describeProcessEnd({ ...exit, exitCode: exit.code });
   return {
     code: rpcErrorCodes.connectionClosed,
     message: `The server under test ${how} before it answered.`,
