@@ -1,11 +1,13 @@
 import { relative, sep } from 'node:path';
 import { dirname, resolve } from 'node:path';
 import type { Redactor } from '../base/redaction.ts';
+import { isPrivateName } from '../explore/draft/checks.ts';
 import { findHidden, type HiddenTools } from '../explore/find-hidden.ts';
 import { callLimits } from '../explore/world/plan-start.ts';
 import { openWorlds } from '../explore/world/open-worlds.ts';
 import { shareTime } from '../explore/time-shares.ts';
 import type { WorldSource } from '../explore/world/world.ts';
+import { chooseDraftChecks } from '../mutate/choose-draft-checks.ts';
 import type { ServerContext } from '../server/running-server.ts';
 import { joinCommand } from '../server/split-command.ts';
 import {
@@ -22,7 +24,7 @@ import { emptyName, readWorkspace, type Workspace } from '../workspace/workspace
 import { createRecordedAnswers } from './answer-again.ts';
 import { addEnvironmentSecrets, cleanSteps, type Machine } from './clean.ts';
 import { printRequests } from './compare-cases.ts';
-import { type DraftedTask, draftTask } from './draft.ts';
+import { type DraftedTask, draftTask, type TaskCase } from './draft.ts';
 import type { Journal } from './journal.ts';
 import { placeCommand } from './place-command.ts';
 import { linkSteps, type LinkedStep } from './references.ts';
@@ -86,12 +88,17 @@ export async function convertSession({ head, entries }: Journal, options: Conver
   const isReplayed = drafted.some((task) => task.isReplayed);
   const suiteKey = existing === null && (isReplayed || key !== emptyName) ? key : null;
   const hasWorkspace = suiteKey !== null || (existing !== null && readWorkspaceKey(existing) !== null);
-  const cases = drafted.flatMap((task): AddedCase[] => {
+  const drafts = drafted.flatMap((task): TaskCase[] => {
     const draft = draftTask(task, { required, harmless, hidden, hasWorkspace, takeId });
     const print = printRequests(draft.content);
     if (sent.has(print)) return [];
     sent.add(print);
-    return [checkCase(draft, hasWorkspace)];
+    return [{ ...draft, ...checkCase(draft, hasWorkspace) }];
+  });
+  const cases = await chooseDraftChecks(drafts, {
+    listSteps: ({ steps }) => steps,
+    tools: null,
+    isPrivate: (text) => isPrivateName(text) || redactor.redact(text) !== text,
   });
   const ordered = [...cases.filter((each) => !each.isCommentedOut), ...cases.filter((each) => each.isCommentedOut)];
   const text =

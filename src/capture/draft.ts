@@ -32,8 +32,13 @@ export interface DraftContext {
   takeId: (id: string) => string;
 }
 
+/** The case of a task, with the steps whose answers its checks are chosen from; null if its answers were not replayed. */
+export interface TaskCase extends AddedCase {
+  steps: readonly ObservedStep[] | null;
+}
+
 /** Drafts the case of a task. */
-export function draftTask({ steps: seen, earlier, reason, isReplayed }: DraftedTask, context: DraftContext): AddedCase {
+export function draftTask({ steps: seen, earlier, reason, isReplayed }: DraftedTask, context: DraftContext): TaskCase {
   const { required, harmless, hidden, hasWorkspace, takeId } = context;
   const session = { id: 1, phase: 'chains' as const, steps: seen, adds: [], volatile: [], needsFiles: hasWorkspace };
   const settled = settleSession(session, harmless);
@@ -53,7 +58,7 @@ export function draftTask({ steps: seen, earlier, reason, isReplayed }: DraftedT
   const why =
     own ?? (hasPath && !hasWorkspace ? 'it names a file of the machine, and the suite has no `workspace`' : null);
   const comments = why === null ? [] : [`Not run: ${why.replaceAll(/[\s\p{Cc}\p{Cf}\p{Zl}\p{Zp}]+/gu, ' ')}.`];
-  return { content, comments, isCommentedOut: why !== null };
+  return { content, comments, isCommentedOut: why !== null, steps: isReplayed ? steps : null };
 }
 
 /** Drops the checks of the first requests. */

@@ -4,7 +4,8 @@ import { readTextFile } from '../base/files.ts';
 import { findOutputRoot, writeOutput } from '../base/output-files.ts';
 import type { Redactor } from '../base/redaction.ts';
 import { formatCount } from '../base/text.ts';
-import { draftEvals } from '../explore/draft/draft-evals.ts';
+import { isPrivateName } from '../explore/draft/checks.ts';
+import { draftEvals, renderDrafted } from '../explore/draft/draft-evals.ts';
 import type { Exploration, Finding, FindingSeverity } from '../explore/exploration.ts';
 import { type EarlierCorpus, readCorpus } from '../explore/read-corpus.ts';
 import { renderExplorationMarkdown } from '../explore/render/markdown.ts';
@@ -14,6 +15,7 @@ import { listenForInterrupts } from '../gate/host-process.ts';
 import { parseDoctorOptions } from '../gate/options.ts';
 import type { PlannedServer } from '../gate/plan/plan-server.ts';
 import type { ExplorePolicy } from '../model/explore-policy.ts';
+import { chooseDraftChecks } from '../mutate/choose-draft-checks.ts';
 import { joinCommand } from '../server/split-command.ts';
 import { createStderrLogger, redactText } from './command-logger.ts';
 import { exploreOnTerminal, readExplorationFlags } from './explore-planned.ts';
@@ -59,7 +61,7 @@ export async function runExplore(
   for (const { kind, tool, source: where } of unused) {
     logger.warning(`${where}: no finding is ${kind} of ${tool ?? 'the server'}; remove the waiver.`);
   }
-  const files = writeFiles(exploration, flags, { cwd, hasWorlds: server.url === null });
+  const files = await writeFiles(exploration, flags, { cwd, hasWorlds: server.url === null });
   const next =
     flags.write === undefined
       ? '`--write evals/explored.evals.yaml` writes evals from this'
@@ -106,21 +108,27 @@ function nameServer({ command, url }: PlannedServer): string {
   ].join(' ');
 }
 
-function writeFiles(
+async function writeFiles(
   exploration: Exploration,
   { write, corpus }: ExploreFlags,
   { cwd, hasWorlds }: { cwd: string; hasWorlds: boolean },
-): string[] {
+): Promise<string[]> {
   const files: string[] = [];
   if (write !== undefined) {
-    const { text, cases, left } = draftEvals(exploration, { hasWorlds });
+    const { cases: drafts, findings, left } = draftEvals(exploration, { hasWorlds });
+    const cases = await chooseDraftChecks(drafts, {
+      listSteps: ({ steps }) => steps,
+      tools: null,
+      isPrivate: isPrivateName,
+    });
+    const text = renderDrafted(exploration, { cases, findings, hasWorlds });
     writeOutput(write, text, { root: findOutputRoot(write, cwd) });
     const reasons = Map.groupBy(left, ({ reason }) => reason);
     const without = [...reasons].map(
       ([reason, each]) =>
         `left out: ${formatCount(each.length, 'session')} that ${each.length === 1 ? reason.replace(/^need/, 'needs').replace(/^are/, 'is') : reason}`,
     );
-    files.push([`${write} with ${formatCount(cases, 'case')}`, ...without].join('; '));
+    files.push([`${write} with ${formatCount(cases.length, 'case')}`, ...without].join('; '));
   }
   if (corpus !== undefined) {
     writeOutput(corpus, `${JSON.stringify(exploration, null, 2)}\n`, { root: findOutputRoot(corpus, cwd) });

@@ -242,8 +242,7 @@ async function exploreForInit(
   const { surface, listed } = await inPlace(planned, workspace, async (placed) => {
     return await reachPlanned(placed, situation, async ({ session, surface }) => {
       const tools = await session.listTools({ signal });
-      const listed = new Map([...(tools ?? [])].map(([name, { description }]) => [name, description]));
-      return { surface, listed };
+      return { surface, listed: new Map(tools) };
     });
   });
   refuseUnlisted(flags.safeTool, [...listed.keys()]);
@@ -279,11 +278,11 @@ async function exploreForInit(
   });
   // An existing file without the key starts its server in the directory of the user.
   const suiteWorkspace = evals.text === null || evals.workspace !== null ? 'files' : 'none';
-  const draft = draftExplored(exploration, {
+  const draft = await draftExplored(exploration, {
     known: evals.known,
     suiteWorkspace,
     model: flags.model ?? null,
-    descriptions: listed,
+    tools: listed,
   });
   return {
     content: {

@@ -1,6 +1,9 @@
 import { clipText } from '../base/text.ts';
 import { draftCases, type Drafted, maxCases, type SuiteWorkspace } from '../explore/draft/draft-cases.ts';
+import { isPrivateName } from '../explore/draft/checks.ts';
 import type { Exploration } from '../explore/exploration.ts';
+import type { ToolList } from '../mcp/tool-declarations.ts';
+import { chooseDraftChecks } from '../mutate/choose-draft-checks.ts';
 import type { AddedCase, CaseSubjects } from '../suite/add-cases.ts';
 import { createTaker, deriveSlug } from '../suite/case-ids.ts';
 
@@ -15,22 +18,21 @@ export interface ExploredDraft {
  * Drafts the cases of an exploration for tools, resources and prompts that no case requests yet: one for the list of tools, those that the
  * sessions show, prompts for a model, and findings commented out.
  */
-export function draftExplored(
+export async function draftExplored(
   exploration: Exploration,
   {
     known,
     suiteWorkspace,
     model,
-    descriptions,
+    tools,
   }: {
     known: CaseSubjects;
     suiteWorkspace: SuiteWorkspace;
     /** The model, as `provider/name`; null for no prompts. */
     model: string | null;
-    /** The descriptions of the tools, by name. */
-    descriptions: ReadonlyMap<string, string | null>;
+    tools: ToolList;
   },
-): ExploredDraft {
+): Promise<ExploredDraft> {
   const ids = new Set(known.ids);
   const takeId = createTaker(ids);
   const first = draftFirst(exploration, known, takeId);
@@ -42,13 +44,20 @@ export function draftExplored(
     isWanted: (subjects) => !seen.has(subjects.at(-1) ?? ''),
     keepsFiles: true,
   });
+  const cases = await chooseDraftChecks(drafted.cases, {
+    listSteps: ({ steps }) => steps,
+    tools,
+    isPrivate: isPrivateName,
+  });
   const answered = exploration.coverage.byTool.filter(({ tool, isAnswered }) => isAnswered && !seen.has(tool));
   const prompts =
     model === null
       ? []
-      : answered.map(({ tool }) => draftPrompt(tool, { description: descriptions.get(tool) ?? null, model, takeId }));
+      : answered.map(({ tool }) =>
+          draftPrompt(tool, { description: tools?.get(tool)?.description ?? null, model, takeId }),
+        );
   return {
-    cases: [...first, ...drafted.cases, ...prompts, ...drafted.findings],
+    cases: [...first, ...cases, ...prompts, ...drafted.findings],
     files: drafted.files,
     needsWorkspace: drafted.needsWorkspace,
   };

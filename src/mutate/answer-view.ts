@@ -16,6 +16,8 @@ export interface DocumentNode {
   value: unknown;
   /** True if the value differs between two runs, or reads as a time, an id or the like. */
   isVolatile: boolean;
+  /** True if both runs have a value of the same type. */
+  hasSameType: boolean;
 }
 
 /** A text of an answer that is no JSON document. */
@@ -200,13 +202,19 @@ function* walk(root: unknown, second: unknown, from: Path): Generator<DocumentNo
   const open: Array<{ path: Path; value: unknown; second: unknown }> = [{ path: from, value: root, second }];
   for (let count = 0, next = open.shift(); next !== undefined && count < maxNodes; count += 1, next = open.shift()) {
     const { path, value, second: other } = next;
-    yield { path, value, isVolatile: !isJsonEqual(value, other) || isVolatileLeaf(value) };
+    const isVolatile = !isJsonEqual(value, other) || isVolatileLeaf(value);
+    yield { path, value, isVolatile, hasSameType: nameType(value) === nameType(other) };
     if (typeof value !== 'object' || value === null) continue;
     for (const [key, member] of Array.isArray(value) ? value.entries() : Object.entries(value)) {
       if (open.length > maxNodes) break;
       open.push({ path: [...path, key], value: member, second: readAt(other, [key]) });
     }
   }
+}
+
+/** Names the type of a value as JSON Schema does. */
+export function nameType(value: unknown): string {
+  return value === null ? 'null' : Array.isArray(value) ? 'array' : typeof value;
 }
 
 const isVolatileLeaf = (value: unknown) =>

@@ -1,7 +1,7 @@
 import { isRecord, type JsonObject, listTexts } from '../base/json.ts';
 import { escapePointerToken } from '../base/json-pointer.ts';
 import { hasVolatileForm, maskMachine } from '../explore/stability/forms.ts';
-import { type AnswerView, type DocumentNode, printPointer } from './answer-view.ts';
+import { type AnswerView, type DocumentNode, nameType, printPointer } from './answer-view.ts';
 import { hasNoOrder } from './operators/document-operators.ts';
 
 const longestText = 200;
@@ -63,7 +63,11 @@ function listDocumentChecks(
       ? value.length <= longestText && !hasVolatileForm(value) && isFit(value)
       : typeof value !== 'object' || value === null);
   const isLeaf = (node: DocumentNode) => node.value !== null && node.value !== '' && isStable(node);
-  const stable = new Set(document.nodes.filter(isStable).map(({ path }) => printPointer(path)));
+  const list = (nodes: readonly DocumentNode[]) => new Set(nodes.map(({ path }) => printPointer(path)));
+  const known = {
+    stable: list(document.nodes.filter(isStable)),
+    untyped: list(document.nodes.filter(({ hasSameType }) => !hasSameType)),
+  };
   const parts = document.nodes.filter((node) => isWhole(node) || isLeaf(node)).slice(0, maxLeaves);
   return [
     ...parts.map(({ path, value }) => ({
@@ -73,22 +77,26 @@ function listDocumentChecks(
     })),
     ...(schema === null
       ? []
-      : [{ [schema]: describeShape(document.root, stable, '', { budget: maxProperties }), ...latest }]),
+      : [{ [schema]: describeShape(document.root, known, '', { budget: maxProperties }), ...latest }]),
   ];
 }
 
-/** Describes a value as a JSON Schema that allows further fields: which fields there are, how long lists are, and the `stable` values. */
+/**
+ * Describes a value as a JSON Schema that allows further fields: which fields there are, how long lists are, and the `stable` values. `untyped`
+ * ones have another type in each run.
+ */
 function describeShape(
   value: unknown,
-  stable: ReadonlySet<string>,
+  known: { stable: ReadonlySet<string>; untyped: ReadonlySet<string> },
   pointer: string,
   left: { budget: number },
 ): JsonObject {
+  if (known.untyped.has(pointer)) return {};
   if (Array.isArray(value)) {
     const length = { minItems: value.length, maxItems: value.length };
     left.budget -= 1;
     if (value.length === 0 || left.budget <= 0) return { type: 'array', ...length };
-    const items = value.map((item, index) => describeShape(item, stable, `${pointer}/${index}`, left));
+    const items = value.map((item, index) => describeShape(item, known, `${pointer}/${index}`, left));
     return hasNoOrder(value)
       ? { type: 'array', ...length, allOf: items.map((item) => ({ contains: item })) }
       : { type: 'array', ...length, prefixItems: items };
@@ -98,11 +106,11 @@ function describeShape(
     left.budget -= keys.length;
     if (left.budget <= 0) return { type: 'object', required: keys };
     const properties = Object.fromEntries(
-      keys.map((key) => [key, describeShape(value[key], stable, `${pointer}/${escapePointerToken(key)}`, left)]),
+      keys.map((key) => [key, describeShape(value[key], known, `${pointer}/${escapePointerToken(key)}`, left)]),
     );
     return { type: 'object', required: keys, properties };
   }
-  return stable.has(pointer) ? { const: value } : { type: value === null ? 'null' : typeof value };
+  return known.stable.has(pointer) ? { const: value } : { type: nameType(value) };
 }
 
 function listTextChecks({ texts, kind, request }: AnswerView, isLater: boolean): JsonObject[] {

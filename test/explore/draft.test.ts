@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../src/base/json.ts';
-import { draftEvals } from '../../src/explore/draft/draft-evals.ts';
+import { draftEvals, renderDrafted } from '../../src/explore/draft/draft-evals.ts';
 import type { Exploration, ExploredSession, ObservedStep } from '../../src/explore/exploration.ts';
 import { readSuite } from '../../src/suite/read.ts';
 
@@ -62,7 +62,8 @@ function draft(
     findings: [],
     unexplored: [],
   };
-  const { suite, findings } = readSuite(draftEvals(exploration, { hasWorlds: true }).text, { file: 'drafted' });
+  const text = renderDrafted(exploration, { ...draftEvals(exploration, { hasWorlds: true }), hasWorlds: true });
+  const { suite, findings } = readSuite(text, { file: 'drafted' });
   expect(findings).toEqual([]);
   return (suite?.cases ?? []).map((drafted) => ({
     title: drafted.title,

@@ -41,7 +41,7 @@ const roomRanks: ReadonlyMap<string, number> = new Map([
   ['mutate', 11],
   ['init', 12],
   ['behaviour', 11],
-  ['capture', 11],
+  ['capture', 12],
   ['gate', 12],
   ['library', 13],
   ['cli', 13],

@@ -160,28 +160,26 @@ function rankLeaf(value: unknown): number {
 function isTelling(value: unknown): boolean {
   if (typeof value === 'string') {
     const isStable = value.length <= longestText && !value.includes(volatileMark) && !value.includes('\n');
-    return value !== '' && isStable && !privateName.test(value);
+    return value !== '' && isStable && !isPrivateName(value);
   }
   return typeof value === 'number' || typeof value === 'boolean';
 }
 
 /** By convention, a name of something internal, which another version of a library may not have. `_id` is the key of a document. */
-const privateName = /^_(?!id$)[A-Za-z]\w*$/;
+export const isPrivateName = (text: string) => /^_(?!id$)[A-Za-z]\w*$/.test(text);
 
 /** Checks if a document has a private name, as the name of a member or as a value. */
 function hasPrivate(value: unknown): boolean {
-  if (typeof value === 'string') return privateName.test(value);
+  if (typeof value === 'string') return isPrivateName(value);
   if (Array.isArray(value)) return value.some(hasPrivate);
-  return (
-    isRecord(value) && Object.entries(value).some(([name, member]) => privateName.test(name) || hasPrivate(member))
-  );
+  return isRecord(value) && Object.entries(value).some(([name, member]) => isPrivateName(name) || hasPrivate(member));
 }
 
 function listLeaves(value: unknown, pointer: string): Array<{ pointer: string; value: unknown }> {
   if (Array.isArray(value)) return value.slice(0, 3).flatMap((item, index) => listLeaves(item, `${pointer}/${index}`));
   if (!isRecord(value)) return [{ pointer, value }];
   return Object.entries(value).flatMap(([name, member]) =>
-    name.includes(volatileMark) || privateName.test(name)
+    name.includes(volatileMark) || isPrivateName(name)
       ? []
       : listLeaves(member, `${pointer}/${escapePointerToken(name)}`),
   );

@@ -10,6 +10,7 @@ import {
   type Exploration,
   type Finding,
   nameRequest,
+  type ObservedStep,
 } from '../exploration.ts';
 import type { HiddenTools } from '../find-hidden.ts';
 import { isValidationMessage } from '../findings/validation-messages.ts';
@@ -46,8 +47,13 @@ export interface DraftOptions {
   keepsFiles: boolean;
 }
 
+/** A case with the session that it repeats. */
+export interface ShownCase extends AddedCase {
+  steps: readonly ObservedStep[];
+}
+
 export interface Drafted {
-  cases: readonly AddedCase[];
+  cases: readonly ShownCase[];
   /** Findings, commented out. */
   findings: readonly AddedCase[];
   /** The files of `toMatchFile`, by their path from the evals file. */
@@ -71,7 +77,7 @@ export function draftCases(exploration: Exploration, options: DraftOptions): Dra
   const takeId = createTaker(new Set(options.ids));
   const { chosen, left } = chooseTitled(exploration, required, options);
   const files = new Map<string, string>();
-  const cases = groupBySubject(chosen).map(({ session, title }): AddedCase => {
+  const cases = groupBySubject(chosen).map(({ session, title }): ShownCase => {
     const id = takeId(deriveSlug(title, 'case'));
     let count = 0;
     const keepFile = (extension: string, text: string) => {
@@ -86,7 +92,7 @@ export function draftCases(exploration: Exploration, options: DraftOptions): Dra
       hasWorkspace: options.suiteWorkspace !== 'none',
     });
     const content = { id, title: escapeText(title), ...(client !== null && { client }), steps };
-    return { content, comments: [], isCommentedOut: false };
+    return { content, comments: [], isCommentedOut: false, steps: session.steps };
   });
   return {
     cases,

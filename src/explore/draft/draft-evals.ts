@@ -1,32 +1,33 @@
-import { renderEvals } from '../../suite/add-cases.ts';
+import { type AddedCase, renderEvals } from '../../suite/add-cases.ts';
 import { emptyName } from '../../workspace/workspace.ts';
 import type { Exploration } from '../exploration.ts';
 import { draftCases, type Drafted, maxCases } from './draft-cases.ts';
 
-export interface DraftedEvals extends Pick<Drafted, 'left'> {
-  text: string;
-  cases: number;
-}
-
-/**
- * Writes an evals file from an exploration: cases for sessions that need no files, and findings commented out. With `hasWorlds`, the
- * server was explored in worlds, and the suite gives each iteration an empty directory and a HOME of its own, too.
- */
-export function draftEvals(exploration: Exploration, { hasWorlds }: { hasWorlds: boolean }): DraftedEvals {
-  const workspace = hasWorlds ? emptyName : null;
-  const { cases, findings, left } = draftCases(exploration, {
+/** Drafts the cases of an evals file from an exploration: those for sessions that need no files. */
+export function draftEvals(exploration: Exploration, { hasWorlds }: { hasWorlds: boolean }): Drafted {
+  return draftCases(exploration, {
     suiteWorkspace: hasWorlds ? 'empty' : 'none',
     limit: maxCases,
     ids: new Set(),
     isWanted: () => true,
     keepsFiles: false,
   });
-  const suite = exploration.server.name ?? 'MCP server';
-  return {
-    text: renderEvals({ comments: headComments, suite, workspace, cases: [...cases, ...findings] }),
-    cases: cases.length,
-    left,
-  };
+}
+
+/**
+ * Prints an evals file of drafted cases, with findings commented out. With `hasWorlds`, the server was explored in worlds, and the suite
+ * gives each iteration an empty directory and a HOME of its own, too.
+ */
+export function renderDrafted(
+  { server }: Pick<Exploration, 'server'>,
+  { cases, findings, hasWorlds }: { cases: readonly AddedCase[]; findings: readonly AddedCase[]; hasWorlds: boolean },
+): string {
+  return renderEvals({
+    comments: headComments,
+    suite: server.name ?? 'MCP server',
+    workspace: hasWorlds ? emptyName : null,
+    cases: [...cases, ...findings],
+  });
 }
 
 const headComments = [
