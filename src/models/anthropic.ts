@@ -1,5 +1,6 @@
 import { createAnthropic, VERSION } from '@ai-sdk/anthropic';
 import type { LanguageModelV4, LanguageModelV4CallOptions } from '@ai-sdk/provider';
+import { adaptOptions } from './adapt-options.ts';
 import type { ModelName } from './language-model.ts';
 import { type ProviderSettings, writeHeaders } from './providers.ts';
 
@@ -17,15 +18,7 @@ export function createModel(
     headers: writeHeaders(headers),
     fetch,
   });
-  const messages = provider.languageModel(model.name);
-  return {
-    specificationVersion: messages.specificationVersion,
-    provider: messages.provider,
-    modelId: messages.modelId,
-    supportedUrls: messages.supportedUrls,
-    doGenerate: async (options) => await messages.doGenerate(markForCache(options)),
-    doStream: async (options) => await messages.doStream(markForCache(options)),
-  };
+  return adaptOptions(provider.languageModel(model.name), markForCache);
 }
 
 /** Has the provider keep everything up to this part for five minutes, the default of its API. */

@@ -6,6 +6,7 @@ import type {
   LanguageModelV4Prompt,
 } from '@ai-sdk/provider';
 import { z } from 'zod';
+import { adaptOptions } from './adapt-options.ts';
 import type { ModelName } from './language-model.ts';
 import type { AssistantMessage } from './model-messages.ts';
 import { type ProviderSettings, writeHeaders } from './providers.ts';
@@ -26,16 +27,11 @@ export function createModel(
     fetch,
     ...(adaptBody === undefined ? {} : { transformRequestBody: adaptBody }),
   });
-  const chat = provider.languageModel(model.name);
-  return {
-    specificationVersion: chat.specificationVersion,
-    provider: chat.provider,
-    modelId: chat.modelId,
-    supportedUrls: chat.supportedUrls,
-    doGenerate: async (options) =>
-      keepReasoning(await chat.doGenerate({ ...options, prompt: adaptPrompt(options.prompt, name) })),
-    doStream: (options) => chat.doStream({ ...options, prompt: adaptPrompt(options.prompt, name) }),
-  };
+  const chat = adaptOptions(provider.languageModel(model.name), (options) => ({
+    ...options,
+    prompt: adaptPrompt(options.prompt, name),
+  }));
+  return { ...chat, doGenerate: async (options) => keepReasoning(await chat.doGenerate(options)) };
 }
 
 type Body = Record<string, unknown>;

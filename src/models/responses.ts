@@ -1,5 +1,6 @@
 import { createOpenAI, VERSION } from '@ai-sdk/openai';
 import type { LanguageModelV4, LanguageModelV4CallOptions } from '@ai-sdk/provider';
+import { adaptOptions } from './adapt-options.ts';
 import type { ModelName } from './language-model.ts';
 import { type ProviderSettings, writeHeaders } from './providers.ts';
 
@@ -17,15 +18,7 @@ export function createModel(
     headers: writeHeaders(headers),
     fetch,
   });
-  const responses = provider.responses(model.name);
-  return {
-    specificationVersion: responses.specificationVersion,
-    provider: responses.provider,
-    modelId: responses.modelId,
-    supportedUrls: responses.supportedUrls,
-    doGenerate: async (options) => await responses.doGenerate(keepNothing(options)),
-    doStream: async (options) => await responses.doStream(keepNothing(options)),
-  };
+  return adaptOptions(provider.responses(model.name), keepNothing);
 }
 
 /**
