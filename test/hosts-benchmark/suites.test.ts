@@ -25,6 +25,9 @@ describe('the scripted model of the suites', () => {
     expect(ask([{ type: 'namespace', name: 'mcp__server', tools: [{ name: 'echo' }] }])).toEqual({
       toolCalls: [{ name: 'echo', namespace: 'mcp__server', ...call }],
     });
+    expect(ask([{ functionDeclarations: [{ name: 'read_file' }, { name: 'mcp_server_echo' }] }])).toEqual({
+      toolCalls: [{ name: 'mcp_server_echo', ...call }],
+    });
   });
 
   it('searches a tool once that it is not shown', () => {

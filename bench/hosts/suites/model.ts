@@ -29,7 +29,7 @@ export function answerAsScripted({ body }: ProviderRequest): ModelReply {
   const texts = [...listTexts(body)].map(({ text }) => text.replaceAll(sentence, ''));
   const isSeen =
     wanted === 'an image'
-      ? listObjects(conversation).some(({ type }) => imageTypes.has(type))
+      ? listObjects(conversation).some(({ type, mimeType }) => imageTypes.has(type) || mimeType === 'image/png')
       : texts.some((text) => text.includes(wanted));
   return { text: `${isSeen ? 'I see' : 'I do not see'} ${wanted}.` };
 }
@@ -40,11 +40,12 @@ function listObjects(value: unknown): Array<Record<string, unknown>> {
   return isRecord(value) ? [value, ...Object.values(value).flatMap(listObjects)] : [];
 }
 
-/** Lists the tools of a request: plain ones, those in `function`, and those in a namespace. */
+/** Lists the tools of a request: plain ones, those in `function`, in `functionDeclarations`, and in a namespace. */
 function listNamed(value: unknown, namespace: string | null): Array<{ name: string; namespace?: string }> {
   if (!Array.isArray(value)) return [];
   return value.filter(isRecord).flatMap((tool) => {
     const { name } = isRecord(tool['function']) ? tool['function'] : tool;
+    if (Array.isArray(tool['functionDeclarations'])) return listNamed(tool['functionDeclarations'], null);
     if (typeof name !== 'string') return [];
     if (Array.isArray(tool['tools'])) return listNamed(tool['tools'], name);
     return [{ name, ...(namespace !== null && { namespace }) }];

@@ -16,11 +16,20 @@ import { columns, profileIds, programIds, writtenVerdicts } from './verdicts.ts'
 
 type ProgramId = (typeof programIds)[number];
 
-const versions: Readonly<Record<ProgramId, string>> = { codex: '0.171.0', goose: '1.52.0' };
-const formats: Readonly<Record<ProgramId, HostFormat>> = { codex: 'responses', goose: 'compatible' };
-
 // goose shows images only to models that it knows to take them; Codex shows all tools at once only to models that it does not know.
-const models: Readonly<Record<ProgramId, string>> = { codex: 'gpt-test', goose: 'gpt-4o' };
+const programs: Readonly<Record<ProgramId, { version: string; format: HostFormat; model: string }>> = {
+  codex: { version: '0.171.0', format: 'responses', model: 'openai/gpt-test' },
+  'copilot-cli': { version: '1.0.102', format: 'compatible', model: 'openai/gpt-4o' },
+  'gemini-cli': { version: '0.61.0', format: 'google', model: 'google/gemini-2.5-flash' },
+  goose: { version: '1.52.0', format: 'compatible', model: 'openai/gpt-4o' },
+};
+
+const prefixes: Readonly<Record<HostFormat, string>> = {
+  anthropic: 'ANTHROPIC',
+  compatible: 'OPENAI',
+  google: 'GEMINI',
+  responses: 'OPENAI',
+};
 
 const packages = fileURLToPath(new URL('../../../node_modules/@modelcontextprotocol', import.meta.url));
 const start = (name: string) => `${process.execPath} ${packages}/server-${name}/dist/index.js`;
@@ -64,13 +73,13 @@ export async function preparePrograms(scratch: string): Promise<string> {
   const bin = join(scratch, 'bin');
   await mkdir(bin, { recursive: true });
   for (const id of programIds) {
-    if (findHostVersion(id) === versions[id]) continue;
+    if (findHostVersion(id) === programs[id].version) continue;
     const host = measuredHosts.find(({ starter }) => starter.id === id);
     const name = findAdapter(id)?.program;
     if (host === undefined || name === undefined) throw new Error(`There is no host ${id}.`);
     const directory = join(scratch, id);
     await mkdir(directory);
-    await installPackage(host.package, versions[id], directory);
+    await installPackage(host.package, programs[id].version, directory);
     const [file = ''] = findProgram(join(directory, 'node_modules'), host.program).slice(-1);
     await symlink(file, join(bin, name));
   }
@@ -80,7 +89,8 @@ export async function preparePrograms(scratch: string): Promise<string> {
 /** The first lines of an evals file whose cases run in the program of a host. */
 export function headProgram(id: ProgramId): string {
   const network = isolation === null ? ', allow-host-network: true' : '';
-  return `model: openai/${models[id]}\nhost: { command: ${id}, version: ${versions[id]}${network} }\n`;
+  const { model, version } = programs[id];
+  return `model: ${model}\nhost: { command: ${id}, version: ${version}${network} }\n`;
 }
 
 const headProfiles = `model: anthropic/claude-test\nhosts: [${profileIds.join(', ')}]\n`;
@@ -94,7 +104,7 @@ export async function runTwice({ suite, text, inputs, head, format, path }: Sett
     'files/long.txt': `${half}The middle of the file.\n${half}`,
   });
   await writeFile(join(workspace.path, 'files/dot.png'), Buffer.from(dot, 'base64'));
-  const prefix = format === 'anthropic' ? 'ANTHROPIC' : 'OPENAI';
+  const prefix = prefixes[format];
   const keys = { [`${prefix}_API_KEY`]: 'a-key', [`${prefix}_BASE_URL`]: provider.baseUrl };
   const usual = { ...inputs, isolation: 'iteration', concurrency: '2' };
   const live = await time(() =>
@@ -148,7 +158,11 @@ export async function runSuites(path: string): Promise<number> {
     keep(suite, '', await runTwice({ suite, text, inputs, head: headProfiles, format: 'anthropic', path }));
     for (const id of programIds) {
       console.log(`${suite} in the program of ${id}`);
-      keep(suite, '*', await runTwice({ suite, text, inputs, head: headProgram(id), format: formats[id], path }));
+      keep(
+        suite,
+        '*',
+        await runTwice({ suite, text, inputs, head: headProgram(id), format: programs[id].format, path }),
+      );
     }
   }
   return printTable(seen);
