@@ -123,6 +123,9 @@ describe('the program of a host', () => {
     expect(list({ model: 'openai/gpt-5' })).toEqual([
       "host-program-model: claude-code asks models by Anthropic's Messages, which openai does not have; write another `model` than openai/gpt-5",
     ]);
+    const gemini = { command: 'gemini-cli', version: '0.61.0' };
+    expect(list({ model: 'google/gemini-2.5-flash', host: gemini })).toEqual([]);
+    expect(list({ model: 'openai/gpt-5', host: gemini })[0]).toContain("Google's generateContent");
     expect(list({ system: 'Be brief.', seed: 1 }).map((each) => each.split(':')[0])).toEqual([
       'host-program-setting',
       'host-program-setting',
