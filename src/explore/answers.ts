@@ -23,12 +23,12 @@ export function wantsUrl({ outcome }: Pick<Observation, 'outcome'>): boolean {
 /** How an answer reads that only looks like a success. */
 const errorTexts: readonly RegExp[] = [
   /^\s*(?:[A-Za-z_]\w*\.)*\w*(?:Error|Exception)\b(?: \w+)*:/,
-  /^\s*(?:error|fatal|failed|failure|invalid|unable to|could not|cannot|can't|access denied|permission denied)\b/i,
+  /^\s*(?:error|fatal|failed|failure|invalid|unable to|could not|cannot|can't|access denied|permission denied|must (?:provide|specify))\b/i,
   /^Traceback \(most recent call last\)|^panic: /,
 ];
 
-/** One line that says that something does not exist. */
-const missingText = /\b(?:was |is |were |are )?not found\b|\bdoes not exist\b|\bno such\b/i;
+/** One line that says that something does not exist, or that there is less of it. */
+const missingText = /\b(?:was |is |were |are )?not found\b|\bdoes not exist\b|\bno such\b|\bout of (?:range|bounds)\b/i;
 
 /** The status of a document that only looks like a success. */
 const errorStatus = /^(?:error|errored|fail|failed|failure)$|not[_ -]?found$/i;

@@ -9,7 +9,7 @@ import { type Inventory, type ListedTool, readInventory } from './inventory.ts';
 import { createKnowledge, type Knowledge } from './knowledge.ts';
 import { createLab, type Lab } from './lab.ts';
 import { repeatEarlier } from './phases/earlier.ts';
-import { linkTools } from './phases/chains.ts';
+import { findSetups, linkTools } from './phases/chains.ts';
 import { coverParameters } from './phases/coverage.ts';
 import { provokeErrors } from './phases/errors.ts';
 import { tryExamples } from './phases/examples.ts';
@@ -63,7 +63,9 @@ const phasesEnd = 7 / 8;
 /** The phases with their shares of the requests and of the time. The next phase may use the rest of a share. */
 const phases: ReadonlyArray<{ name: string; share: number; run: (context: PhaseContext) => Promise<void> }> = [
   { name: 'Calling each tool', share: 0.25, run: tryExamples },
-  { name: 'Covering parameters', share: 0.3, run: coverParameters },
+  { name: 'Preparing calls', share: 0.25, run: async (context) => void (await findSetups(context)) },
+  // With the rest of the share before it, unless most tools need calls before them.
+  { name: 'Covering parameters', share: 0.05, run: coverParameters },
   { name: 'Linking calls', share: 0.25, run: linkTools },
   { name: 'Provoking errors', share: 0.2, run: provokeErrors },
 ];

@@ -1,6 +1,6 @@
 import { isAnswered } from './answers.ts';
 import { appendAll } from '../base/lists.ts';
-import type { JsonObject } from '../base/json.ts';
+import { type JsonObject, listTexts } from '../base/json.ts';
 import type { ExploredRequest, ObservedStep, SessionRun } from './exploration.ts';
 import type { Inventory, ListedTool } from './inventory.ts';
 import type { Parameter } from './schema/parameters.ts';
@@ -68,10 +68,22 @@ export function createKnowledge(
         resources: inventory.resources,
         learned,
         ofSession: [...listAccepted(before), ...listMade(before)],
+        made: listMadeFiles(before),
       };
       return listValues(schema, { name, description, tool, depth: 0 }, vocabulary);
     },
   };
+}
+
+/** Lists the files that steps made under another name than they were given, in the form of the given path. */
+function listMadeFiles(steps: readonly ObservedStep[]): string[] {
+  return steps.flatMap(({ request, observation: { files } }) => {
+    if (request.kind !== 'tool') return [];
+    const given = [...listTexts(request.arguments)].map(({ text }) => text);
+    const start = given.some((text) => text.startsWith('{{workspace}}/')) ? '{{workspace}}/' : '';
+    const isOther = (file: string) => !file.endsWith('/') && !given.some((text) => text.endsWith(file));
+    return files.added.filter(isOther).map((file) => `${start}${file}`);
+  });
 }
 
 /** Lists the values in the results of steps. */

@@ -11,6 +11,7 @@ describe('isAnswered', () => {
     'Error: there is no note 7',
     'ValueError: invalid literal',
     'The note was not found',
+    'Paragraph index 1 out of range',
     '{"status": "error", "message": "Request not found"}',
     '{ "status": "task_not_found" }',
     '{"success": false}',

@@ -56,6 +56,18 @@ describe('listValues', () => {
     expect(listValues({ type: 'string' }, slot('path', '', 'write_file'), vocabulary)[0]).toBe('explored.txt');
   });
 
+  it('takes a file that exists for a tool that adds to one, and the name under which a call before it made it', () => {
+    const workspace = { files: ['a.txt', 'pixel.png'], directories: [] };
+    const list = (name: string, tool: string, made: string[] = []) =>
+      listValues({ type: 'string' }, slot(name, '', tool), { ...nothing, workspace, made })[0];
+    expect(list('filename', 'add_paragraph')).toBe('a.txt');
+    expect(list('filename', 'add_paragraph', ['b.txt.docx'])).toBe('b.txt.docx');
+    expect(list('image_path', 'add_picture', ['b.txt.docx'])).toBe('pixel.png');
+    // What it adds is a file.
+    expect(list('filename', 'add_file', ['b.txt.docx'])).toBe('explored.txt');
+    expect(listValues({ type: 'integer' }, slot('table_index'), nothing)[0]).toBe(0);
+  });
+
   it('takes a file with content first, since an empty one shows little', async () => {
     await using directory = await createWorkspace({
       'blank.txt': '',

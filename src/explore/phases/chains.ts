@@ -25,7 +25,7 @@ const maxReaders = 3;
 /** Finds calls that other calls need before them, and sends readers before and after each call that changes something. */
 export async function linkTools(context: PhaseContext): Promise<void> {
   // A tool that works after the first round can be a producer in the second.
-  const linked = [...(await findSetups(context)), ...(await findSetups(context))];
+  const linked = [...(await findSetups(context)), ...(await findSetups(context, { changes: 3 }))];
   await coverParameters({ ...context, tools: linked });
   await findTargets(context);
   await followEffects(context);
@@ -35,41 +35,57 @@ export async function linkTools(context: PhaseContext): Promise<void> {
 }
 
 /** Tries tools that were refused after calls of others, with the values that those made. Returns the tools that work then. */
-async function findSetups(context: PhaseContext): Promise<ListedTool[]> {
+export async function findSetups(context: PhaseContext, { changes = 1 } = {}): Promise<ListedTool[]> {
   const { lab, knowledge, tools } = context;
   const found: ListedTool[] = [];
   // What one makes, another one needs.
   const makersFirst = sortTools(tools).toSorted((a, b) => Number(isMaker(b)) - Number(isMaker(a)));
-  for (const tool of makersFirst) {
-    if (knowledge.working.has(tool.name) || lab.explainStop(tool.name) !== null) continue;
-    const isForTable = missesTable(knowledge.refusals.get(tool.name) ?? '');
-    for (const setup of listSetups(tool, context, isForTable)) {
+  let open = makersFirst
+    .filter(({ name }) => !knowledge.working.has(name) && lab.explainStop(name) === null)
+    .map((tool) => {
+      const isForTable = missesTable(knowledge.refusals.get(tool.name) ?? '');
+      return { tool, isForTable, setups: listSetups(tool, context, isForTable) };
+    });
+  // Takes turns over the tools, so that one that needs something else does not use up the requests of the others.
+  while (open.length > 0) {
+    const left: typeof open = [];
+    for (const each of open) {
+      const { tool, isForTable, setups } = each;
+      const { value: setup } = setups.next();
+      if (setup === undefined) continue;
       const prepared = await lab.run(setup, { phase: 'chains', start: 'new' });
       if (prepared === null) return found;
+      left.push(each);
       if (isForTable && !prepared.steps.every(({ observation }) => isAnswered(observation))) continue;
       const args = buildArguments(tool, knowledge, { before: prepared.steps });
-      const tried = await tryCall(tool, args, context, { phase: 'chains', setup, changes: 3 });
+      const tried = await tryCall(tool, args, context, { phase: 'chains', setup, changes });
       if (tried === null) continue;
+      left.pop();
       knowledge.noteWorking(tool.name, { arguments: tried.arguments, setup });
       found.push(tool);
       await probeHarmless(tool, context);
-      break;
     }
+    open = left;
   }
   return found;
 }
 
 /** Lists calls to try before a tool. What it refuses after one of them says what to try next. */
-function* listSetups(tool: ListedTool, context: PhaseContext, isForTable: boolean): Generator<ExploredRequest[]> {
+function* listSetups(
+  tool: ListedTool,
+  context: PhaseContext,
+  isForTable: boolean,
+): Generator<ExploredRequest[], undefined> {
   if (isForTable) yield* listTableSetups(context);
   const tried = new Set<ListedTool>();
   while (tried.size < maxProducers) {
     const producer = listProducers(tool, context).find((other) => !tried.has(other));
-    if (producer === undefined) return;
+    if (producer === undefined) return undefined;
     tried.add(producer);
     const made = context.knowledge.working.get(producer.name);
     if (made !== undefined) yield [...made.setup, callTool(producer, made.arguments)];
   }
+  return undefined;
 }
 
 /** Lists calls that make a table with a row, by each pair of tools that take statements. */
@@ -168,7 +184,8 @@ function listProducers(tool: ListedTool, { lab, knowledge, tools }: PhaseContext
           .some((word) => missing.has(word)),
     ) *
       2 +
-    Number(readVerb(other.name) === 'create') +
+    Number(isMaker(other)) +
+    Number(isMaker(other) && other.parameters.some(({ name }) => missing.has(splitName(name).join(' ')))) +
     Number(tool.description.includes(other.name)) * 2 +
     rateOverlap(tool, other);
   return tools

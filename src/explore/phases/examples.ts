@@ -29,16 +29,22 @@ export async function tryExamples(context: PhaseContext): Promise<void> {
       return typeof value === 'string' ? value : 'alpha';
     }
   }
-  for (const tool of sortTools(tools)) {
-    const tried = await tryCall(tool, buildArguments(tool, knowledge), context, { phase: 'examples' });
-    if (tried === null) continue;
-    const settled = await settleRun(tried.run, lab);
-    if (settled === null) continue;
-    const setup = settled.steps.slice(0, -1).map(({ request }) => request);
-    knowledge.noteWorking(tool.name, { arguments: tried.arguments, setup });
-    await probeHarmless(tool, context);
+  for (const options of rounds) {
+    for (const tool of sortTools(tools)) {
+      if (knowledge.working.has(tool.name)) continue;
+      const tried = await tryCall(tool, buildArguments(tool, knowledge), context, { phase: 'examples', ...options });
+      if (tried === null) continue;
+      const settled = await settleRun(tried.run, lab);
+      if (settled === null) continue;
+      const setup = settled.steps.slice(0, -1).map(({ request }) => request);
+      knowledge.noteWorking(tool.name, { arguments: tried.arguments, setup });
+      await probeHarmless(tool, context);
+    }
   }
 }
+
+/** Each tool gets its first calls before another one gets many. */
+const rounds = [{ changes: 1 }, {}];
 
 /** The most values with which one template is tried. */
 const maxFillings = 3;

@@ -51,7 +51,11 @@ export async function tryCall(
     if (!isRefused(observation) && !isSlow) return null;
     // A changed argument may not name what the calls before it made.
     if (isRefused(observation) && isValid !== false && (count === 0 || setup.length === 0)) {
-      knowledge.noteRefusal(tool.name, readRefusal(observation.outcome));
+      const refusal = readRefusal(observation.outcome);
+      // The calls before it made nothing that it misses.
+      const isSame = knowledge.refusals.get(tool.name) === refusal;
+      knowledge.noteRefusal(tool.name, refusal);
+      if (setup.length > 0 && (isSame || hasNone.test(refusal))) return null;
     }
     // The network stays off, but another value may not need it.
     const isLimit = explainRefusalByWorld(observation) !== null;
@@ -70,6 +74,9 @@ export async function tryCall(
   }
   return null;
 }
+
+/** A refusal after which no other argument helps: there is nothing yet. */
+const hasNone = /\b(?:has|have|are|is|contains?) (?:0|no) [a-z]/i;
 
 /** The smallest positive number first. */
 const bySize = (a: number, b: number) => (a > 0 ? a : Infinity) - (b > 0 ? b : Infinity);

@@ -18,6 +18,8 @@ export interface Vocabulary {
   learned: readonly LearnedValue[];
   /** Values that the earlier steps of a session have made, best first. */
   ofSession: readonly LearnedValue[];
+  /** Files that these steps made under another name than they were given. */
+  made?: readonly string[];
 }
 
 /** A value to fill in, with its name and surroundings. */
@@ -180,6 +182,9 @@ function listTexts(schema: JsonObject, slot: Slot, vocabulary: Vocabulary): stri
   const { first: patterns, described } = rankDescribed(slot, vocabulary);
   const ofFormat = typeof format === 'string' ? (typicalFormats[format] ?? []) : [];
   const paths = takesPath(slot) ? listPaths(slot, vocabulary) : [];
+  const role = findPathRole(slot);
+  const isOther = role === null || role.isMade || role.isDirectory || isAboutMedia(slot.name);
+  const made = isOther ? [] : (vocabulary.made ?? []);
   const uris = /\b(?:uri|resource)\b/.test(name) ? resources : [];
   // A listing that a call gave reads like a text, too.
   const ofFiles = isAboutFiles(slot.tool) ? listFirstLines(vocabulary.workspace) : [];
@@ -188,6 +193,7 @@ function listTexts(schema: JsonObject, slot: Slot, vocabulary: Vocabulary): stri
   const values = [
     ...(isSql ? [...described.filter(isStatement), ...findTypical(typicalTexts, 'sql').map(String)] : []),
     ...held,
+    ...made,
     ...known(ofSession),
     ...patterns,
     ...ofFormat,
@@ -298,6 +304,11 @@ function takesPath({ name, tool }: Pick<Slot, 'name' | 'tool'>): boolean {
   return pathNames.test(words) || (endsOfMoves.test(words) && pathNames.test(splitName(tool.name).join(' ')));
 }
 
+const isAboutMedia = (name: string) => /\b(?:media|image|picture|photo)\b/.test(splitName(name).join(' '));
+
+/** Tools that add to a file make none, unless it is a file that they add. */
+const changesFile = /^(?:add|insert|append|set|put) (?!file|document|directory|folder)/;
+
 /** Names of directories in which a tool works, and which it does not make. */
 const placesOfWork = /\b(?:repo|root|cwd|workdir)\b/;
 
@@ -312,7 +323,7 @@ export function findPathRole(slot: Pick<Slot, 'name' | 'tool'>): { isDirectory: 
     (!/\bfile\b/.test(words) && /\b(?:directory|dir|folder|tree)\b|^(?:search|find|grep|glob)\b/.test(toolWords));
   const isGiven = placesOfWork.test(words);
   const isMade =
-    (readVerb(slot.tool.name) === 'create' && !isGiven) ||
+    (readVerb(slot.tool.name) === 'create' && !isGiven && !changesFile.test(toolWords)) ||
     /^(?:destination|to|output|dest|target)|\b(?:destination|to|output|dest|target)$/.test(words);
   return { isDirectory, isMade };
 }
@@ -328,9 +339,7 @@ export function rankFiles({ files, blank = [], texts = new Map() }: Vocabulary['
 /** Lists paths in the workspace: those that exist first, unless the tool makes something there. */
 function listPaths(slot: Slot, { workspace }: Vocabulary): string[] {
   const { isDirectory = false, isMade = false } = findPathRole(slot) ?? {};
-  const isMedia = /\b(?:media|image|picture|photo)\b/.test(
-    [slot.name, slot.tool.name].flatMap((name) => splitName(name)).join(' '),
-  );
+  const isMedia = isAboutMedia(slot.name) || isAboutMedia(slot.tool.name);
   const media = workspace.files.filter((file) => /\.(?:png|jpe?g|gif|webp|svg)$/i.test(file));
   const ranked = rankFiles(workspace).filter((file) => !media.includes(file));
   const files = isMedia ? [...media, ...ranked] : [...ranked, ...media];

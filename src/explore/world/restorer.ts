@@ -38,10 +38,13 @@ const maxReads = 4;
  */
 export function createRestorer(kept: KeptState): Restorer {
   let reads: readonly SentRequest[] = [];
+  /** A call that changes nothing any more has changed a file before. */
+  const changing = new Set<string>();
 
   const isPromising = ({ request, observation }: SentRequest) => {
-    const known = kept.get(nameRequest(request));
-    return known === undefined ? !hasNoEffects(observation.files) : known === 'files';
+    const name = nameRequest(request);
+    if (!hasNoEffects(observation.files)) changing.add(name);
+    return (kept.get(name) ?? (changing.has(name) ? 'files' : 'elsewhere')) === 'files';
   };
   /** A reader that answers twice differently says nothing. */
   const readsAlike = async (world: World): Promise<boolean> => {

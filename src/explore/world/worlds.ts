@@ -35,7 +35,7 @@ export interface Worlds extends AsyncDisposable {
 }
 
 /** The most sessions that one world serves, so that the memory of servers stays small. */
-const maxSessions = 60;
+const maxSessions = 200;
 
 /** A world in use. */
 interface OpenWorld {
