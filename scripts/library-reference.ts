@@ -8,6 +8,7 @@ const root = path.resolve(import.meta.dirname, '..');
 /** The entries of the package, the stable ones with all details. */
 const entries = [
   { name: 'mcp-eval-ci', file: 'src/index.ts' },
+  { name: 'mcp-eval-ci/checks', file: 'src/entries/checks.ts' },
   { name: 'mcp-eval-ci/explore', file: 'src/entries/explore.ts' },
   { name: 'mcp-eval-ci/report', file: 'src/entries/report.ts' },
   { name: 'mcp-eval-ci/parts', file: 'src/entries/parts.ts', isUnstable: true },

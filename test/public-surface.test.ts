@@ -61,6 +61,20 @@ const exportedNames: Readonly<Record<string, readonly string[]>> = {
     'formatConfigurationIssue',
     'runGate',
   ],
+  'entries/checks.ts': [
+    'CheckEvidence',
+    'Judgement',
+    'OwnCheck',
+    'OwnCheckContext',
+    'OwnCheckDefinition',
+    'Reply',
+    'ToolDefinition',
+    'ToolResult',
+    'defineCheck',
+    'fail',
+    'leaveUnmeasured',
+    'pass',
+  ],
   'entries/explore.ts': [
     'Exploration',
     'ExploreProgress',
@@ -126,6 +140,7 @@ const exportedNames: Readonly<Record<string, readonly string[]>> = {
 const entryPoints = {
   exports: [
     '.',
+    './checks',
     './explore',
     './report',
     './parts',

@@ -9,6 +9,7 @@ import type {
 import type { ClientOffer, UsedAnswer } from '../model/client-abilities.ts';
 import type { Step } from './step.ts';
 import type { Check } from '../checks/assertion.ts';
+import type { OwnCheckUse } from '../checks/own-check.ts';
 import type { JudgeCheck } from '../checks/registry.ts';
 import type { ConcurrencySetting } from '../model/concurrency.ts';
 import type { Sourced } from '../model/source.ts';
@@ -52,6 +53,16 @@ export interface Suite {
   /** The requirements that the file sets. */
   policy: PolicyLayer;
   cases: SuiteCase[];
+  /** The uses of checks of one's own. Absent if the suite can have none. */
+  ownChecks?: readonly LocatedOwnCheck[];
+}
+
+/** A use of a check of one's own, with its location in the file. */
+export interface LocatedOwnCheck {
+  use: OwnCheckUse;
+  location: SourceLocation;
+  /** Locates an argument by its JSON Pointer. */
+  locate(this: void, pointer: string): SourceLocation;
 }
 
 /** Where recorded answers of APIs are, and how requests are compared with the recorded ones. */

@@ -7,10 +7,10 @@ import { joinWithin, maxListLength, printValue } from './reasons.ts';
 /** Checks of the apps that a server declares. */
 export const appChecks = [
   defineCheck({
-    type: 'appResourceValid',
+    name: 'appResourceValid',
     docs: 'the resource of every tool that declares an app (MCP Apps), or of `toolName`, is valid; fails if none of them declares an app',
     sessionNeeds: ['apps'],
-    fields: ({ ofTool }) => ({ toolName: ofTool }),
+    schema: ({ ofTool }) => ({ toolName: ofTool }),
     sample: { toolName: 'a' },
     judge: async ({ toolName }, _, { apps }) =>
       apps === null

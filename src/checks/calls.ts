@@ -15,12 +15,12 @@ const matching = argumentMatching.meta({
 /** Checks of tool calls: their tools, number, arguments and order. */
 export const callChecks = [
   defineCheck({
-    type: 'toolCalledWith',
+    name: 'toolCalledWith',
     docs: 'the tool was called with `arguments`, at least `minCount` times; `argumentMatching` is `partial` (the default: only the given keys), `exact` or `ignore`',
     service: 'contract',
     requiresCall: true,
     // The API defines the doubled `args.args`.
-    fields: ({ toolName, part, arguments: args, count }) => ({
+    schema: ({ toolName, part, arguments: args, count }) => ({
       toolName,
       args: part({ args, argumentMatching: matching.exactOptional() }),
       minCount: count.exactOptional(),
@@ -67,11 +67,11 @@ export const callChecks = [
     trace: 'calls',
   }),
   defineCheck({
-    type: 'toolCalledAtLeastOnce',
+    name: 'toolCalledAtLeastOnce',
     docs: 'the tool was called',
     service: 'contract',
     requiresCall: true,
-    fields: ({ toolName }) => ({ toolName }),
+    schema: ({ toolName }) => ({ toolName }),
     sample: { toolName: 'a' },
     judge: ({ toolName }, evidence) => {
       const count = listCalls(evidence, toolName).length;
@@ -81,10 +81,10 @@ export const callChecks = [
     trace: 'calls',
   }),
   defineCheck({
-    type: 'toolNeverCalled',
+    name: 'toolNeverCalled',
     docs: 'the tool was not called',
     service: 'contract',
-    fields: ({ toolName }) => ({ toolName }),
+    schema: ({ toolName }) => ({ toolName }),
     sample: { toolName: 'a' },
     judge: ({ toolName }, evidence) => {
       const count = listCalls(evidence, toolName).length;
@@ -94,11 +94,11 @@ export const callChecks = [
     trace: 'calls',
   }),
   defineCheck({
-    type: 'firstToolWas',
+    name: 'firstToolWas',
     docs: 'the first call was to this tool',
     service: 'contract',
     requiresCall: true,
-    fields: ({ toolName }) => ({ toolName }),
+    schema: ({ toolName }) => ({ toolName }),
     sample: { toolName: 'a' },
     judge: ({ toolName }, { toolCalls: [first] }) =>
       first === undefined
@@ -108,10 +108,10 @@ export const callChecks = [
     trace: 'calls',
   }),
   defineCheck({
-    type: 'toolCalledBefore',
+    name: 'toolCalledBefore',
     docs: 'every call of `beforeToolName` came after a call of this tool; passes if `beforeToolName` was not called',
     service: 'newer',
-    fields: ({ toolName }) => ({
+    schema: ({ toolName }) => ({
       toolName,
       beforeToolName: toolName.meta({ description: 'The tool whose calls need an earlier call of `toolName`.' }),
     }),
@@ -130,10 +130,10 @@ export const callChecks = [
     trace: 'calls',
   }),
   defineCheck({
-    type: 'toolCallCountUnder',
+    name: 'toolCallCountUnder',
     docs: 'there were fewer calls, of `toolName` or of all tools',
     service: 'newer',
-    fields: ({ count, ofTool }) => ({ count, toolName: ofTool }),
+    schema: ({ count, ofTool }) => ({ count, toolName: ofTool }),
     sample: { count: 1 },
     judge: ({ count, toolName }, evidence) => {
       const called = listCalls(evidence, toolName).length;
@@ -144,10 +144,10 @@ export const callChecks = [
     trace: 'calls',
   }),
   defineCheck({
-    type: 'onlyToolsCalled',
+    name: 'onlyToolsCalled',
     docs: 'no tool outside this list was called; the list may be empty',
     service: 'newer',
-    fields: ({ toolName }) => ({
+    schema: ({ toolName }) => ({
       toolNames: z.array(toolName).meta({ description: 'The tools that may be called; none for an empty list.' }),
     }),
     sample: { toolNames: ['a'] },

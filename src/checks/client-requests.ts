@@ -15,10 +15,10 @@ const messageOf = ({ text }: CheckParts) =>
  */
 export const clientChecks = [
   defineCheck({
-    type: 'elicitationRequested',
+    name: 'elicitationRequested',
     docs: 'the server asked for elicitation, `minCount` times (1), with this text in the message',
     ability: 'elicitation',
-    fields: (parts) => ({
+    schema: (parts) => ({
       message: messageOf(parts),
       schema: z.array(parts.text).exactOptional().meta({ description: 'Names of fields that the form asks for.' }),
       mode: z.enum(['form', 'url']).exactOptional(),
@@ -29,10 +29,10 @@ export const clientChecks = [
     final: 'passed',
   }),
   defineCheck({
-    type: 'samplingRequested',
+    name: 'samplingRequested',
     docs: 'the server asked for sampling, `minCount` times (1), with this text in one of the messages',
     ability: 'sampling',
-    fields: (parts) => ({ message: messageOf(parts), minCount: parts.count.exactOptional() }),
+    schema: (parts) => ({ message: messageOf(parts), minCount: parts.count.exactOptional() }),
     sample: { message: 'a', minCount: 2 },
     judge: (fields, evidence) => judgeRequests('sampling', fields, evidence),
     final: 'passed',

@@ -1,11 +1,12 @@
 import type { z } from 'zod';
+import type { JsonObject } from '../base/json.ts';
+import { endSentence, readFirstLine } from '../base/text.ts';
 import type { Ability } from '../model/client-abilities.ts';
-import type { Evidence } from './evidence.ts';
-import type { CheckContext, Judgement } from './judgement.ts';
+import { createOwnCheck, type OwnCheckDefinition } from './create-own-check.ts';
+import type { Evidence, FinalStates } from './evidence.ts';
+import { type CheckContext, type Judgement, leaveUnmeasured } from './judgement.ts';
+import type { OwnCheck } from './own-check.ts';
 import { type CheckParts, type policy, wireParts } from './parts.ts';
-
-/** The states that stay the same however a cut transcript continues. */
-export type FinalStates = 'none' | 'passed' | 'failed' | 'both';
 
 /** A call of a trace with its answer, as far as the service recorded it. */
 export interface TracedAnswer {
@@ -78,9 +79,9 @@ interface KindFacts {
 /** The complete definition of a kind of check. */
 interface CheckDefinition<Type extends string, Shape extends z.ZodRawShape> extends KindFacts {
   /** The name in an evals file, after `assert:`, and the `type` on the wire. */
-  type: Type;
+  name: Type;
   /** The fields of the check. In the short form, the value belongs to the first field that is not a tool name. */
-  fields(this: void, parts: CheckParts): Shape;
+  schema(this: void, parts: CheckParts): Shape;
   /** An example that sets every field that its tests need. */
   sample: NoInfer<z.input<z.ZodObject<Shape & typeof policy>>>;
   /** Judges the evidence. The reason is one sentence with the finding, and with the expectation if it differs. */
@@ -127,13 +128,35 @@ export interface CheckKind<Type extends string = string, Schema extends z.ZodObj
   read(this: void, check: unknown): ReadCheck | { problem: string };
 }
 
-/** Defines a kind of check. All tables of kinds derive from this definition. */
+/**
+ * Defines a kind of check. With a JSON Schema, it is a check of your own: pass it to `runGate({ checks })`, or export it from a file that a
+ * suite names as `checkModules`. With a function that makes a schema of the parts, it is a kind of the gate, and all tables of kinds derive
+ * from this definition.
+ *
+ * @throws {TypeError} if a check of your own has no usable name, schema or `judge`
+ */
 export function defineCheck<const Type extends string, Shape extends z.ZodRawShape>(
+  definition: CheckDefinition<Type, Shape>,
+): CheckKind<Type, CheckSchema<Type, Shape>>;
+export function defineCheck<Fields extends object = JsonObject>(definition: OwnCheckDefinition<Fields>): OwnCheck;
+export function defineCheck<Type extends string, Shape extends z.ZodRawShape>(
+  definition: CheckDefinition<Type, Shape> | OwnCheckDefinition<never>,
+): CheckKind<Type, CheckSchema<Type, Shape>> | OwnCheck {
+  return isKindDefinition(definition) ? createKind(definition) : createOwnCheck(definition);
+}
+
+function isKindDefinition<Type extends string, Shape extends z.ZodRawShape>(
+  definition: CheckDefinition<Type, Shape> | OwnCheckDefinition<never>,
+): definition is CheckDefinition<Type, Shape> {
+  return typeof definition.schema === 'function';
+}
+
+function createKind<const Type extends string, Shape extends z.ZodRawShape>(
   definition: CheckDefinition<Type, Shape>,
 ): CheckKind<Type, CheckSchema<Type, Shape>> {
   const {
-    type,
-    fields,
+    name: type,
+    schema: fields,
     sample,
     judge,
     final = 'none',
@@ -180,4 +203,12 @@ function bindResults<Fields extends object>(
 export function describeMalformed({ issues: [issue] }: z.ZodError): string {
   const field = issue === undefined || issue.path.length === 0 ? '' : `${issue.path.join('.')}: `;
   return `${field}${issue?.message ?? 'it is not an object'}`;
+}
+
+/** Makes a judgement of a cut transcript unmeasured, unless no continuation could change it. */
+export function limitToFinal(judgement: Judgement, { cutReason }: Evidence, final: FinalStates): Judgement {
+  if (cutReason === null || judgement.failsClosed === 'malformed') return judgement;
+  return final === 'both' || judgement.state === final
+    ? judgement
+    : leaveUnmeasured(`not measured: ${endSentence(readFirstLine(cutReason))}`);
 }

@@ -36,6 +36,9 @@ export interface Evidence {
   cutReason: string | null;
 }
 
+/** The states that stay the same however a cut transcript continues. */
+export type FinalStates = 'none' | 'passed' | 'failed' | 'both';
+
 /** The evidence of an iteration in which nothing happened. */
 export const emptyEvidence: Evidence = {
   toolCalls: [],
@@ -52,6 +55,27 @@ export const emptyEvidence: Evidence = {
   widgets: null,
   cutReason: null,
 };
+
+/** Copies the evidence as plain data, which the copy's owner may change or send elsewhere. */
+export function copyEvidence(evidence: Evidence): Evidence {
+  const { toolCalls, toolResults, replies, tools, messages, notifications, widgets } = evidence;
+  const { finalAssistantMessage, refusal, userMessages, clientRequests, tokensUsed, cutReason } = evidence;
+  return structuredClone({
+    toolCalls,
+    toolResults,
+    replies,
+    tools,
+    messages,
+    notifications: notifications && { entries: notifications.entries, dropped: notifications.dropped },
+    widgets,
+    finalAssistantMessage,
+    refusal,
+    userMessages,
+    clientRequests,
+    tokensUsed,
+    cutReason,
+  });
+}
 
 /** The declaration of a tool by the server, with the parts that checks read. */
 export interface ToolDefinition {

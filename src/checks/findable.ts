@@ -10,10 +10,10 @@ const defaultTop = 8;
 /** The check of the search that hosts have instead of a list of all tools. */
 export const findableChecks = [
   defineCheck({
-    type: 'findable',
+    name: 'findable',
     docs: 'a search for these words finds the tool `toolName` among the first `top` (default: 8) of the tools of the server and the decoys',
     searchesTools: true,
-    fields: ({ toolName, text, count }) => ({
+    schema: ({ toolName, text, count }) => ({
       toolName,
       words: text.meta({ description: 'What a model would search for.' }),
       top: count.exactOptional().meta({ description: 'The number of tools that the search returns.' }),

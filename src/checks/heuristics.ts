@@ -9,10 +9,10 @@ import { judgeCalled, noList } from './tool-definitions.ts';
 /** The heuristics of the API; they are advisory only. */
 export const heuristicChecks = [
   defineCheck({
-    type: 'noEndingQuestion',
+    name: 'noEndingQuestion',
     docs: 'the last line of the final message does not end with a question mark',
     weight: 'heuristic',
-    fields: () => ({}),
+    schema: () => ({}),
     sample: { role: 'advisory' },
     judge: (_, { finalAssistantMessage: message }) => {
       const lastLine = message.trim().split('\n').at(-1) ?? '';
@@ -22,10 +22,10 @@ export const heuristicChecks = [
     },
   }),
   defineCheck({
-    type: 'noRepeatedIdenticalCall',
+    name: 'noRepeatedIdenticalCall',
     docs: 'no call, of `toolName` or of any tool, repeated the call right before it',
     weight: 'heuristic',
-    fields: ({ ofTool }) => ({ toolName: ofTool }),
+    schema: ({ ofTool }) => ({ toolName: ofTool }),
     sample: { toolName: 'a', role: 'advisory' },
     // Compares each call with the call directly before it. `toolName` selects the reported repetitions; it does not remove calls in
     // between.
@@ -42,10 +42,10 @@ export const heuristicChecks = [
     final: 'failed',
   }),
   defineCheck({
-    type: 'noDeprecatedToolCalled',
+    name: 'noDeprecatedToolCalled',
     docs: 'no tool was called that describes itself as deprecated',
     weight: 'heuristic',
-    fields: () => ({}),
+    schema: () => ({}),
     sample: { role: 'advisory' },
     judge: (_, evidence) =>
       judgeCalled(evidence, ({ description }) => description !== null && isDeprecated(description), {
@@ -55,10 +55,10 @@ export const heuristicChecks = [
     final: 'failed',
   }),
   defineCheck({
-    type: 'toolErrorNamesInput',
+    name: 'toolErrorNamesInput',
     docs: 'every error of a tool names a parameter of the tool or a value of its call',
     weight: 'heuristic',
-    fields: ({ ofTool }) => ({ toolName: ofTool }),
+    schema: ({ ofTool }) => ({ toolName: ofTool }),
     sample: { toolName: 'a', role: 'advisory' },
     judge: ({ toolName }, { toolResults, tools }) => {
       const errors = toolResults.filter(
@@ -74,10 +74,10 @@ export const heuristicChecks = [
     final: 'failed',
   }),
   defineCheck({
-    type: 'fullPageHasContinuation',
+    name: 'fullPageHasContinuation',
     docs: 'every result with as many items as its call asked for has a cursor or another member that says whether there are more',
     weight: 'heuristic',
-    fields: ({ ofTool }) => ({ toolName: ofTool }),
+    schema: ({ ofTool }) => ({ toolName: ofTool }),
     sample: { toolName: 'a', role: 'advisory' },
     judge: ({ toolName }, { toolResults }) => {
       const page = toolResults.find(

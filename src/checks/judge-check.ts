@@ -1,10 +1,10 @@
 import { describeError } from '../base/errors.ts';
 import { isRecord } from '../base/json.ts';
-import { endSentence, readFirstLine } from '../base/text.ts';
 import { findRoleProblem, isCombinationType } from './assertion.ts';
-import { describeMalformed, type FinalStates, type ReadCheck } from './define-check.ts';
+import { nameCheck } from './custom.ts';
+import { describeMalformed, limitToFinal, type ReadCheck } from './define-check.ts';
 import type { Evidence } from './evidence.ts';
-import { type CheckContext, type Judgement, leaveUnmeasured, refuse } from './judgement.ts';
+import { type CheckContext, type Judgement, refuse } from './judgement.ts';
 import { printValue } from './reasons.ts';
 import { type CheckRegistry, checkRegistry } from './registry.ts';
 import { createWrapperSchemas, judgeCombination, negate } from './wrappers.ts';
@@ -33,10 +33,10 @@ export function createCheckJudge(registry: CheckRegistry): CheckJudge {
     }
     try {
       const judgement = await judgeKnown(check, evidence, context);
-      return { ...judgement, reason: `${String(type)}: ${judgement.reason}` };
+      return { ...judgement, reason: `${nameCheck(check)}: ${judgement.reason}` };
     } catch (error) {
       context.signal?.throwIfAborted();
-      return refuse(`${String(type)}: malformed predicate: ${describeError(error)}`);
+      return refuse(`${nameCheck(check)}: malformed predicate: ${describeError(error)}`);
     }
   };
 
@@ -79,12 +79,4 @@ type ReadWrapper = Pick<ReadCheck, 'judge' | 'finalStates'>;
 
 function isWrapperType(type: unknown): type is WrapperType {
   return type === 'not' || isCombinationType(type);
-}
-
-/** Makes a judgement of a cut transcript unmeasured, unless no continuation could change it. */
-function limitToFinal(judgement: Judgement, { cutReason }: Evidence, final: FinalStates): Judgement {
-  if (cutReason === null || judgement.failsClosed === 'malformed') return judgement;
-  return final === 'both' || judgement.state === final
-    ? judgement
-    : leaveUnmeasured(`not measured: ${endSentence(readFirstLine(cutReason))}`);
 }

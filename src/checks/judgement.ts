@@ -2,7 +2,9 @@ import type { SearchedTool } from '../base/rank-tools.ts';
 import type { JsonObject } from '../base/json.ts';
 import type { CheckState } from '../model/trace.ts';
 import type { Evidence } from './evidence.ts';
+import type { OwnCheck } from './own-check.ts';
 
+/** The result of a check, with its reason as a clause. */
 export interface Judgement {
   /** An `unmeasured` check leaves the iteration without a result, unless another check or step fails. */
   state: CheckState;
@@ -28,10 +30,12 @@ export function decide(isMet: boolean, reason: string): Judgement {
   return { state: isMet ? 'passed' : 'failed', reason };
 }
 
+/** Passes: the evidence shows what the check wants. */
 export function pass(reason: string): Judgement {
   return { state: 'passed', reason };
 }
 
+/** Fails: the evidence shows that the server is wrong. `compared` is shown as a difference. */
 export function fail(reason: string, compared?: Compared): Judgement {
   return { state: 'failed', reason, ...(compared !== undefined && { compared }) };
 }
@@ -46,6 +50,7 @@ export function failUnmeasured(reason: string): Judgement {
   return { state: 'failed', reason, failsClosed: 'unmeasured' };
 }
 
+/** Leaves the iteration unscored: the evidence does not decide the check. */
 export function leaveUnmeasured(reason: string): Judgement {
   return { state: 'unmeasured', reason };
 }
@@ -116,6 +121,8 @@ export interface CheckContext {
   snapshots: Snapshots | null;
   /** Replaces the parts of a value that patterns of `ignore` match. */
   exclude(this: void, value: unknown, patterns: readonly string[]): unknown;
+  /** The checks of one's own that the gate knows, by name; null for none. */
+  ownChecks: ReadonlyMap<string, OwnCheck> | null;
   /** Null if there is no session with a server. */
   apps: AppReader | null;
   /** Null if there is no session with a server. */

@@ -5,10 +5,10 @@ import { leaveUnmeasured } from './judgement.ts';
 
 /** A judgement by a model. It is advisory unless it sets `role: gating`, which requires a calibration. */
 export const judgeKind = defineCheck({
-  type: 'judge',
+  name: 'judge',
   docs: 'a model finds that the conversation meets this rubric; with `threshold`, gives it at least this score. See [judges](judges.md)',
   weight: 'judge',
-  fields: ({ text, model }) => ({
+  schema: ({ text, model }) => ({
     rubric: text.meta({ description: 'The criterion of the judge, in words.' }),
     model: model
       .exactOptional()

@@ -15,9 +15,9 @@ type LogMessage = Extract<Notification, { kind: 'log' }>;
  */
 export const notificationChecks = [
   defineCheck({
-    type: 'progressReported',
+    name: 'progressReported',
     docs: 'the server reported progress at least `minCount` times (default: once), for `toolName` or any tool, with `message` in the message of the report; the progress of every call in scope only increased',
-    fields: ({ count, text, ofTool }) => ({
+    schema: ({ count, text, ofTool }) => ({
       minCount: count.exactOptional().meta({ description: 'The least number of times. Default: 1.' }),
       message: text.exactOptional().meta({ description: 'Text that the message of each of these reports contains.' }),
       toolName: ofTool,
@@ -27,10 +27,10 @@ export const notificationChecks = [
     // No state is final, because later reports can break the order.
   }),
   defineCheck({
-    type: 'logged',
+    name: 'logged',
     docs: 'the server sent a log message that contains the text `contains`, of `level` or a more severe one, of the logger `logger`; each of the three can be left out',
     sessionNeeds: ['log'],
-    fields: ({ text }) => ({
+    schema: ({ text }) => ({
       contains: text.exactOptional().meta({ description: 'Text that the log message contains.' }),
       level: z.enum(logLevels).exactOptional().meta({ description: 'The least severe level.' }),
       logger: text.exactOptional().meta({ description: 'Name of the logger.' }),
@@ -40,10 +40,10 @@ export const notificationChecks = [
     final: 'passed',
   }),
   defineCheck({
-    type: 'listChanged',
+    name: 'listChanged',
     docs: 'the server reported a change of this list: `tools`, `resources` or `prompts`',
     sessionNeeds: ['lists'],
-    fields: () => ({
+    schema: () => ({
       of: z.enum(changingLists).meta({ description: 'The list that the server reported as changed.' }),
     }),
     sample: { of: 'tools' },

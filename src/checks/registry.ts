@@ -2,6 +2,7 @@ import type { z } from 'zod';
 import { appChecks } from './app.ts';
 import { callChecks } from './calls.ts';
 import { clientChecks } from './client-requests.ts';
+import { customKind } from './custom.ts';
 import type { CheckKind } from './define-check.ts';
 import { findableChecks } from './findable.ts';
 import { elementKinds, type ElementKind } from './elements.ts';
@@ -25,6 +26,7 @@ const gatingKinds = [
   ...clientChecks,
   ...responseChecks,
   ...widgetChecks,
+  customKind,
 ];
 
 type FieldsOf<Kind> = Kind extends CheckKind ? z.infer<ReturnType<Kind['createSchema']>> : never;

@@ -16,10 +16,10 @@ export const nestedQuantifier = /[+*}]\??\)[+*{]/;
 /** Checks of the last message of a model, and of the tokens and turns it took. */
 export const responseChecks = [
   defineCheck({
-    type: 'responseContains',
+    name: 'responseContains',
     docs: 'the final message contains this text; the comparison ignores case unless `caseSensitive: true`',
     service: 'contract',
-    fields: ({ text, caseSensitive }) => ({
+    schema: ({ text, caseSensitive }) => ({
       needle: text.meta({ description: "Text that the model's last message contains." }),
       caseSensitive,
     }),
@@ -35,10 +35,10 @@ export const responseChecks = [
     trace: 'response',
   }),
   defineCheck({
-    type: 'responseMatches',
+    name: 'responseMatches',
     docs: 'the final message matches this regular expression',
     service: 'contract',
-    fields: ({ pattern }) => ({
+    schema: ({ pattern }) => ({
       pattern: pattern.meta({ description: "Regular expression that the model's last message matches." }),
     }),
     sample: { pattern: 'a' },
@@ -46,10 +46,10 @@ export const responseChecks = [
     trace: 'response',
   }),
   defineCheck({
-    type: 'responseCloseTo',
+    name: 'responseCloseTo',
     docs: 'the final message is at most `maxDistance` from this text: the characters to insert, delete or replace, as a share of the longer text',
     service: 'newer',
-    fields: ({ text, caseSensitive }) => ({
+    schema: ({ text, caseSensitive }) => ({
       reference: text.meta({ description: "Text that the model's last message resembles." }),
       maxDistance: z.number().min(0).max(1).meta({
         description: 'Characters to change, as a share of the longer text: 0 for the same text, 1 for any.',
@@ -62,19 +62,19 @@ export const responseChecks = [
     trace: 'response',
   }),
   defineCheck({
-    type: 'finalAssistantMessageNonEmpty',
+    name: 'finalAssistantMessageNonEmpty',
     docs: 'the final message is not empty',
     service: 'contract',
-    fields: () => ({}),
+    schema: () => ({}),
     sample: {},
     judge: (_, { finalAssistantMessage: message }) => decide(message.trim() !== '', `${describeMessage(message)}.`),
     trace: 'response',
   }),
   defineCheck({
-    type: 'tokenBudgetUnder',
+    name: 'tokenBudgetUnder',
     docs: 'the model used fewer tokens',
     service: 'contract',
-    fields: ({ count }) => ({ tokens: count }),
+    schema: ({ count }) => ({ tokens: count }),
     sample: { tokens: 1 },
     judge: ({ tokens }, { tokensUsed }) =>
       tokensUsed === null
@@ -84,10 +84,10 @@ export const responseChecks = [
     final: (_, { tokensUsed }) => (tokensUsed === null ? 'none' : 'failed'),
   }),
   defineCheck({
-    type: 'turnCountUnder',
+    name: 'turnCountUnder',
     docs: 'the user took fewer turns',
     service: 'contract',
-    fields: ({ count }) => ({ turns: count }),
+    schema: ({ count }) => ({ turns: count }),
     sample: { turns: 1 },
     judge: ({ turns }, { userMessages }) =>
       decide(
@@ -98,10 +98,10 @@ export const responseChecks = [
     trace: 'response',
   }),
   defineCheck({
-    type: 'modelRefused',
+    name: 'modelRefused',
     docs: 'the provider says that the model refused the latest prompt, or that it withheld the answer',
     expectsRefusal: true,
-    fields: () => ({}),
+    schema: () => ({}),
     sample: {},
     judge: (_, { refusal }) =>
       decide(

@@ -9,10 +9,10 @@ import { joinWithin, maxListLength } from './reasons.ts';
 /** Checks of calls against the server's declarations of its tools. */
 export const toolDefinitionChecks = [
   defineCheck({
-    type: 'argumentsMatchToolSchema',
+    name: 'argumentsMatchToolSchema',
     docs: 'the arguments of every call fit the `inputSchema` that the server lists for the tool; with a name, of every call of this tool',
     service: 'newer',
-    fields: ({ ofTool }) => ({ toolName: ofTool }),
+    schema: ({ ofTool }) => ({ toolName: ofTool }),
     sample: { toolName: 'a' },
     judge: async ({ toolName }, evidence, { schemas }) => {
       if (evidence.tools === null) return leaveUnmeasured(noList);
@@ -31,10 +31,10 @@ export const toolDefinitionChecks = [
     final: 'failed',
   }),
   defineCheck({
-    type: 'noDestructiveToolCalled',
+    name: 'noDestructiveToolCalled',
     docs: 'no tool was called whose annotations have `destructiveHint: true`; not measured if no tool of the server has annotations',
     service: 'newer',
-    fields: () => ({}),
+    schema: () => ({}),
     sample: {},
     judge: (_, evidence) => {
       const { tools } = evidence;

@@ -65,10 +65,10 @@ export const equalsFields = ({ value, path }: CheckParts) => ({
  */
 export const toolResultChecks = [
   defineCheck({
-    type: 'noToolErrors',
+    name: 'noToolErrors',
     docs: 'no tool answered with an error',
     service: 'contract',
-    fields: () => ({}),
+    schema: () => ({}),
     sample: {},
     judge: (_, { toolResults }) => {
       const errors = toolResults.flatMap((result) => result.toolError ?? []);
@@ -80,10 +80,10 @@ export const toolResultChecks = [
     trace: {},
   }),
   defineCheck({
-    type: 'toolResultSizeUnder',
+    name: 'toolResultSizeUnder',
     docs: 'every result has less than this many bytes as JSON',
     service: 'newer',
-    fields: ({ count, ofTool }) => ({
+    schema: ({ count, ofTool }) => ({
       maxBytes: count.meta({ description: 'Bytes of a result as JSON.' }),
       toolName: ofTool,
     }),
@@ -99,9 +99,9 @@ export const toolResultChecks = [
     final: 'failed',
   }),
   defineCheck({
-    type: 'toolResultContains',
+    name: 'toolResultContains',
     docs: 'a result contains this text of up to 1,000 characters; the comparison ignores case unless `caseSensitive: true`',
-    fields: (parts) => ({ ...containsFields(parts), toolName: parts.ofTool, latest: latestOf() }),
+    schema: (parts) => ({ ...containsFields(parts), toolName: parts.ofTool, latest: latestOf() }),
     sample: { needle: 'a' },
     judge: (fields, evidence) => judgeContains(fields, evidence),
     // If any result may match, a match stays. The latest result can be replaced by a later one.
@@ -109,18 +109,18 @@ export const toolResultChecks = [
     trace: { findGap: findPartGap },
   }),
   defineCheck({
-    type: 'toolResultMatches',
+    name: 'toolResultMatches',
     docs: 'a result matches this regular expression in [RE2 syntax](https://github.com/google/re2/wiki/Syntax), which has no look-around and no back-references',
-    fields: (parts) => ({ ...matchesFields(parts), toolName: parts.ofTool, latest: latestOf() }),
+    schema: (parts) => ({ ...matchesFields(parts), toolName: parts.ofTool, latest: latestOf() }),
     sample: { pattern: 'a' },
     judge: (fields, evidence) => judgeMatches(fields, evidence),
     final: ({ latest = false }) => (latest ? 'none' : 'passed'),
     trace: { findGap: findPartGap },
   }),
   defineCheck({
-    type: 'toolResultMatchesSchema',
+    name: 'toolResultMatchesSchema',
     docs: 'there is a result, and every result matches this JSON Schema (2020-12) of up to 16 KiB: the structured content, or otherwise the text parsed as JSON',
-    fields: (parts) => ({ ...fitsFields(parts), toolName: parts.ofTool, latest: latestOf() }),
+    schema: (parts) => ({ ...fitsFields(parts), toolName: parts.ofTool, latest: latestOf() }),
     sample: { schema: true },
     judge: async (fields, evidence, context) => await judgeFits(fields, evidence, context),
     // Without a result, the check fails now but may pass later, so the state is not final.
@@ -131,9 +131,9 @@ export const toolResultChecks = [
     trace: { findGap: (_, answer) => findDocumentGap(answer) },
   }),
   defineCheck({
-    type: 'toolLatencyUnder',
+    name: 'toolLatencyUnder',
     docs: 'every call took less than this many milliseconds',
-    fields: ({ milliseconds, ofTool }) => ({
+    schema: ({ milliseconds, ofTool }) => ({
       ms: milliseconds.meta({ description: 'Milliseconds that every call took less than.' }),
       toolName: ofTool,
       latest: latestOf(),
@@ -154,9 +154,9 @@ export const toolResultChecks = [
     },
   }),
   defineCheck({
-    type: 'toolResultEquals',
+    name: 'toolResultEquals',
     docs: 'in the latest result, the structured content, or otherwise the text parsed as JSON, equals this value; with `path`, the part at that JSON Pointer. A string also equals the same text',
-    fields: (parts) => ({ ...equalsFields(parts), toolName: parts.ofTool }),
+    schema: (parts) => ({ ...equalsFields(parts), toolName: parts.ofTool }),
     sample: { value: 1 },
     judge: onLatestResult(judgeEquals),
     trace: {
@@ -166,9 +166,9 @@ export const toolResultChecks = [
     },
   }),
   defineCheck({
-    type: 'toolResultIsError',
+    name: 'toolResultIsError',
     docs: 'the latest result is an error (`true`), or is not (`false`)',
-    fields: ({ ofTool }) => ({
+    schema: ({ ofTool }) => ({
       isError: z.boolean().meta({ description: 'True if the latest result must be an error.' }),
       toolName: ofTool,
     }),
@@ -183,9 +183,9 @@ export const toolResultChecks = [
     expectError: ({ isError, toolName }, isNegated) => (isError === isNegated ? null : ofTool(toolName)),
   }),
   defineCheck({
-    type: 'toolResultContent',
+    name: 'toolResultContent',
     docs: 'the content of the latest result has a block like this, or exactly `count` of them; see below',
-    fields: (parts) => ({
+    schema: (parts) => ({
       block: blockOf(parts),
       count: parts.count
         .exactOptional()
@@ -197,9 +197,9 @@ export const toolResultChecks = [
     trace: { latest: true, findGap: (_, answer) => findContentGap(answer) },
   }),
   defineCheck({
-    type: 'toolError',
+    name: 'toolError',
     docs: 'the latest result is an error with this `code`, which `contains` this text or `matches` this RE2 expression',
-    fields: ({ error, ofTool }) => ({ error, toolName: ofTool }),
+    schema: ({ error, ofTool }) => ({ error, toolName: ofTool }),
     sample: { error: { code: -32602 } },
     judge: onLatestResult(({ error }: ResultScope & { error: ErrorLike }, result) => judgeError(error, result)),
     trace: {
@@ -212,9 +212,9 @@ export const toolResultChecks = [
     expectError: ({ toolName }, isNegated) => (isNegated ? null : ofTool(toolName)),
   }),
   defineCheck({
-    type: 'toMatchFile',
+    name: 'toMatchFile',
     docs: 'the latest result is as in this file; see [snapshots](#snapshots)',
-    fields: ({ snapshot, path, ignorePattern, ofTool }) => ({
+    schema: ({ snapshot, path, ignorePattern, ofTool }) => ({
       file: snapshot.meta({
         description:
           'A snapshot that the latest result, or the part of it at `path`, equals; a path from the folder of the evals file.',
@@ -230,9 +230,9 @@ export const toolResultChecks = [
     // Has no `trace`, because only this process knows the snapshots.
   }),
   defineCheck({
-    type: 'toolNotFound',
+    name: 'toolNotFound',
     docs: 'the server does not list this tool, and answers its latest call with an error',
-    fields: ({ toolName }) => ({
+    schema: ({ toolName }) => ({
       toolName: toolName.meta({ description: 'A tool that the server does not list, and whose call it refuses.' }),
     }),
     sample: { toolName: 'a' },

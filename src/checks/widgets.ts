@@ -11,11 +11,11 @@ export const noBrowserReason = 'No browser runs here, so nothing about a widget 
 /** Checks of the rendering of tools' apps. Traces do not contain it, because it needs a browser. */
 export const widgetChecks = [
   defineCheck({
-    type: 'widgetRendered',
+    name: 'widgetRendered',
     docs: 'the widget of a tool rendered',
     service: 'contract',
     sessionNeeds: ['browser'],
-    fields: ({ ofTool }) => ({ toolName: ofTool }),
+    schema: ({ ofTool }) => ({ toolName: ofTool }),
     sample: { toolName: 'a' },
     judge: async ({ toolName }, evidence, context) =>
       await judgeObserved(toolName, { evidence, context }, (rendered, others) => {
@@ -25,11 +25,11 @@ export const widgetChecks = [
       }),
   }),
   defineCheck({
-    type: 'widgetRenderLatencyUnder',
+    name: 'widgetRenderLatencyUnder',
     docs: 'the widget rendered in less than this many milliseconds',
     service: 'contract',
     sessionNeeds: ['browser'],
-    fields: ({ milliseconds, ofTool }) => ({ ms: milliseconds, toolName: ofTool }),
+    schema: ({ milliseconds, ofTool }) => ({ ms: milliseconds, toolName: ofTool }),
     sample: { ms: 1 },
     judge: async ({ toolName, ms }, evidence, context) =>
       await judgeObserved(toolName, { evidence, context }, (rendered, others) => {
@@ -45,11 +45,11 @@ export const widgetChecks = [
       }),
   }),
   defineCheck({
-    type: 'widgetNoConsoleErrors',
+    name: 'widgetNoConsoleErrors',
     docs: 'the widget wrote no error to the console',
     service: 'contract',
     sessionNeeds: ['browser'],
-    fields: ({ ofTool }) => ({ toolName: ofTool }),
+    schema: ({ ofTool }) => ({ toolName: ofTool }),
     sample: {},
     judge: async ({ toolName }, evidence, context) =>
       await judgeObserved(toolName, { evidence, context }, (rendered, others) => {

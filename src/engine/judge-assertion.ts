@@ -50,7 +50,7 @@ export function listDifferences(
 
 /** Creates the services that checks use: schema validation, `ignore` rules, models, and the server. */
 export function createCheckContext(context: JudgingContext = { time: startSchemaTime(), limit: null }): CheckContext {
-  const { askJudge = null, judgeLog, snapshots = null, apps = null, tools = null } = context;
+  const { askJudge = null, judgeLog, snapshots = null, ownChecks = null, apps = null, tools = null } = context;
   const { waitForNotification = null, widgets } = context;
   return {
     schemas: {
@@ -63,6 +63,7 @@ export function createCheckContext(context: JudgingContext = { time: startSchema
         ? null
         : async (question, { messages }) => await askModel(question, messages, { askJudge, judgeLog }),
     snapshots,
+    ownChecks,
     apps,
     tools,
     waitForNotification,

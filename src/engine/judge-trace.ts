@@ -9,6 +9,7 @@ import { resolveChecks } from '../suite/build.ts';
 import { expectsErrorOfCall } from '../suite/compile.ts';
 import { type Dialect, isJudgedHere } from '../suite/dialect.ts';
 import { type Judgement, leaveUnmeasured } from '../checks/judgement.ts';
+import { nameCheck } from '../checks/custom.ts';
 import { judgeCheck } from '../checks/judge-check.ts';
 import { createCheckContext } from './judge-assertion.ts';
 import { judgeCombination, negate } from '../checks/wrappers.ts';
@@ -124,12 +125,12 @@ async function judgeAssertion(
   const viewpoint = { steps, position: step?.index ?? steps.length };
   // Each part may judge other calls, so each part gets its own evidence.
   const judge = async (check: InnerCheck): Promise<Judgement> => {
-    const name = (judgement: Judgement) => ({ ...judgement, reason: `${check.type}: ${judgement.reason}` });
+    const name = (judgement: Judgement) => ({ ...judgement, reason: `${nameCheck(check)}: ${judgement.reason}` });
     if (check.type === 'not') return name(negate(await judge(check.assertion)));
     if (isCombination(check)) return name(await judgeCombination(check, judge));
     const found = findTraceEvidence(check, record, viewpoint);
     return found.kind === 'unknown'
-      ? leaveUnmeasured(endSentence(`${check.type} could not be judged: ${found.reason}`))
+      ? leaveUnmeasured(endSentence(`${nameCheck(check)} could not be judged: ${found.reason}`))
       : await judgeCheck(check, found.evidence, createCheckContext(schemas));
   };
   const { state, reason } = await judge(assertion);
@@ -138,5 +139,5 @@ async function judgeAssertion(
 }
 
 function giveUp({ assertion }: TraceAssertion, why: string): OwnJudgement {
-  return { kind: 'unscored', reason: clipReason(endSentence(`${assertion.type} could not be judged: ${why}`)) };
+  return { kind: 'unscored', reason: clipReason(endSentence(`${nameCheck(assertion)} could not be judged: ${why}`)) };
 }

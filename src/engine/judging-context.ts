@@ -1,4 +1,5 @@
 import type { AppReader, Compared, Snapshots, ToolCatalog } from '../checks/judgement.ts';
+import type { OwnCheck } from '../checks/own-check.ts';
 import type { ElementCheck } from '../checks/elements.ts';
 import type { ModelAnswer, ModelCall, ModelName } from '../models/language-model.ts';
 import type { SchemaBudget } from './schema-check.ts';
@@ -34,6 +35,8 @@ export interface JudgingContext extends SchemaBudget {
   askJudge?: AskJudge | null;
   /** Null if this service has no snapshots, for example because no gate started it. */
   snapshots?: Snapshots | null;
+  /** The checks of one's own that the gate knows, by name; null for none. */
+  ownChecks?: ReadonlyMap<string, OwnCheck> | null;
   /** Null if there is no session with a server. */
   apps?: AppReader | null;
   /** Null if there is no session with a server. */

@@ -13,6 +13,7 @@ import { createClientScript } from './client-script.ts';
 import { connectAll, type ReachableServer } from './connect.ts';
 import type { JudgingContext } from './judging-context.ts';
 import type { Snapshots } from '../checks/judgement.ts';
+import type { OwnCheck } from '../checks/own-check.ts';
 import { needsWidgets } from './find-checks.ts';
 import { openFixtures, type RunStepIn } from './fixture-steps.ts';
 import { findHiddenTool, listUnlisted } from './hidden-tools.ts';
@@ -105,6 +106,7 @@ export interface RunCaseOptions {
   hosts?: Pick<HostPrograms, 'open'> | null;
   openJudge?: OpenJudge | null;
   snapshots?: Snapshots | null;
+  ownChecks?: ReadonlyMap<string, OwnCheck> | null;
   facts?: IterationFacts | null;
   /** Null if programs cannot be run. */
   runCommand?: RunCommand | null;
@@ -165,6 +167,7 @@ async function runInSession(
   const context: JudgingContext = {
     ...schemas,
     snapshots: options.snapshots ?? null,
+    ownChecks: options.ownChecks ?? null,
     askJudge: openJudge === null ? null : createAskJudge(openJudge, { limit, signal: options.signal }),
     apps: createAppReader(connection),
     tools: createToolCatalog(testCase, connection),

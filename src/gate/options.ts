@@ -59,7 +59,11 @@ export function parseJudgeOptions(texts: Readonly<Record<string, string | undefi
  */
 export async function readGateOptions(
   texts: Readonly<Record<string, string | undefined>>,
-  { cwd, refused = [] }: { cwd: string; refused?: readonly ConfigurationIssue[] },
+  {
+    cwd,
+    refused = [],
+    hasOwnChecks = false,
+  }: { cwd: string; refused?: readonly ConfigurationIssue[]; hasOwnChecks?: boolean },
 ): Promise<GateOptions> {
   // Stops at any other issue, because the problems of the other options would only follow from it.
   if (refused.some(({ code }) => code !== commandFlagCode)) throw new ConfigurationError(refused);
@@ -72,21 +76,23 @@ export async function readGateOptions(
     problem = error;
   }
   const issues = [...new Set([...refused, ...problem.issues])];
-  throw new ConfigurationError([...issues, ...(await findFileIssues(texts, cwd))], { cause: problem });
+  throw new ConfigurationError([...issues, ...(await findFileIssues(texts, { cwd, hasOwnChecks }))], {
+    cause: problem,
+  });
 }
 
 async function findFileIssues(
   texts: Readonly<Record<string, string | undefined>>,
-  cwd: string,
+  reading: { cwd: string; hasOwnChecks: boolean },
 ): Promise<ConfigurationIssue[]> {
   const { values: data } = readValues(fileOptions, texts);
   // Commands that read reports do not read evals files.
   if (data === null || data.merge.length > 0 || data.publish !== null) return [];
   const findings = createFindings();
-  await readPolicyOption(data.policy, cwd, findings);
-  findings.addAll((await loadSuites(data.evals, { cwd })).findings);
+  await readPolicyOption(data.policy, reading.cwd, findings);
+  findings.addAll((await loadSuites(data.evals, reading)).findings);
   if (data.tests !== null) {
-    findings.addAll(readInlineTests(data.tests, { file: 'tests', name: 'Inline tests' }).findings);
+    findings.addAll(readInlineTests(data.tests, { ...reading, file: 'tests', name: 'Inline tests' }).findings);
   }
   return findings.issues;
 }

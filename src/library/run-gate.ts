@@ -8,6 +8,7 @@ import { planGate } from '../gate/plan/plan.ts';
 import type { InlineSuite } from '../gate/plan/plan-suites.ts';
 import { extendEvidence } from '../gate/run/evidence-log.ts';
 import type { ProgressListener } from '../gate/run/progress.ts';
+import type { OwnCheck } from '../checks/own-check.ts';
 import type { Report } from '../model/report.ts';
 import type { ServerFactory } from '../server/in-process-server.ts';
 import type { IterationOutcome } from '../verdict/tally.ts';
@@ -41,6 +42,8 @@ export interface RunGateOptions extends GivenOptions {
   signal?: AbortSignal | undefined;
   /** Gets the log of the gate. Default: no log. */
   logger?: Logger | undefined;
+  /** Checks of your own, made with `defineCheck`. Cases use them by their names. */
+  checks?: readonly OwnCheck[] | undefined;
   /** Called for every iteration when it has a result. Must not throw. */
   onIteration?: ((iteration: FinishedIteration) => void) | undefined;
   /** Called for every step of the gate. Must not throw. */
@@ -54,6 +57,7 @@ export async function runGateOf(options: RunGateOptions): Promise<Report> {
     env = process.env,
     signal,
     logger,
+    checks = [],
     onIteration,
     onProgress,
     policy,
@@ -77,11 +81,11 @@ export async function runGateOf(options: RunGateOptions): Promise<Report> {
     ...('tests' in stand && { tests: null }),
     ...(hasPolicyValue && { policy }),
   };
-  const plan = await readGateOptions({ ...texts, ...stand }, { cwd })
+  const plan = await readGateOptions({ ...texts, ...stand }, { cwd, hasOwnChecks: checks.length > 0 })
     .then((read) =>
       planGate(
         { ...read, ...values },
-        { cwd, environment: env, inlineSuites: suites, ...(server && { inProcess: server }) },
+        { cwd, environment: env, inlineSuites: suites, checks, ...(server && { inProcess: server }) },
       ),
     )
     .catch(throwWithOwnNames);

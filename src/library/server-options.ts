@@ -100,6 +100,7 @@ export function checkParticipants(options: Readonly<Record<string, unknown>>): C
   const isObject = (value: unknown) => typeof value === 'object' && value !== null;
   return [
     ...expect('server', isFunction, 'a function'),
+    ...expect('checks', Array.isArray, 'a list of checks that `defineCheck` made'),
     ...expect('onIteration', isFunction, 'a function'),
     ...expect('onProgress', isFunction, 'a function'),
     ...expect('signal', (value) => value instanceof AbortSignal, 'an AbortSignal'),

@@ -10,6 +10,7 @@ import { type CaseOutcome, withholdResult } from '../engine/outcome.ts';
 import type { OpenJudge } from '../engine/model-judge.ts';
 import type { OpenModel } from '../engine/prompt-runner.ts';
 import type { Snapshots } from '../checks/judgement.ts';
+import type { OwnCheck } from '../checks/own-check.ts';
 import type { ReachableServer } from '../engine/connect.ts';
 import { runCase } from '../engine/run-case.ts';
 import { closeSchemaThread } from '../engine/schema-check.ts';
@@ -127,6 +128,8 @@ export interface RunnerOptions {
   witnesses?: ServerWitnesses | null;
   /** The snapshots that `toMatchFile` compares with. Without them, such checks are not measured. */
   snapshots?: Snapshots | null;
+  /** The checks of one's own that the gate knows, by name. None by default. */
+  ownChecks?: ReadonlyMap<string, OwnCheck> | null;
   /** Runs each iteration; `runCase` by default. */
   runCase?: RunCase | undefined;
 }
@@ -207,6 +210,7 @@ export function createRunner(options: RunnerOptions): Runner {
       openJudge: openJudge === null ? null : (model: Parameters<OpenJudge>[0]) => openJudge(model, mask),
       facts,
       snapshots: maskSnapshots(options.snapshots ?? null, mask),
+      ownChecks: options.ownChecks ?? null,
       runCommand,
       browser,
       hosts: options.hosts ?? null,

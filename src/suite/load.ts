@@ -19,7 +19,10 @@ export interface LoadedSuites {
  * Reads every evals file that the glob patterns match below `cwd`, each once. Findings are patterns with no match or too many, files that
  * are unreadable or link out of the checkout, and ids that two suites share. Reported paths are relative to `cwd`, with `/`.
  */
-export async function loadSuites(patterns: string[], options: { cwd: string }): Promise<LoadedSuites> {
+export async function loadSuites(
+  patterns: string[],
+  options: { cwd: string; hasOwnChecks?: boolean },
+): Promise<LoadedSuites> {
   const findings = createFindings();
   const files = new Map<string, string>();
   for (const pattern of patterns) {
@@ -39,7 +42,7 @@ export async function loadSuites(patterns: string[], options: { cwd: string }): 
 
   const suites: Suite[] = [];
   for (const file of [...files.values()].toSorted(compareText)) {
-    const reading = await readFileSuite(file, options.cwd);
+    const reading = await readFileSuite(file, options);
     findings.addAll(reading.findings);
     if (reading.suite === null) continue;
     if (reading.suite.cases.every(({ modelSettings }) => modelSettings.decoyFile === null)) {
@@ -78,7 +81,7 @@ function toPortablePath(path: string, cwd: string): string {
 
 async function readFileSuite(
   file: string,
-  cwd: string,
+  { cwd, hasOwnChecks }: { cwd: string; hasOwnChecks?: boolean },
 ): Promise<{ suite: Suite | null; findings: ConfigurationIssue[] }> {
   const fail = (code: string, message: string) => ({
     suite: null,
@@ -90,7 +93,7 @@ async function readFileSuite(
     const { size } = await stat(path);
     if (size > maxFileBytes) return fail('file-too-large', describeTooLarge(size));
     const bytes = await readInput(path, { maxBytes: maxFileBytes });
-    return readSuite(new TextDecoder('utf-8', { fatal: true }).decode(bytes), { file });
+    return readSuite(new TextDecoder('utf-8', { fatal: true }).decode(bytes), { file, hasOwnChecks });
   } catch (error) {
     return error instanceof TypeError
       ? fail('not-utf8', 'The file is not UTF-8 text; save it in that encoding')

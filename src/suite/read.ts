@@ -3,6 +3,7 @@ import type { Suite } from '../cases/suite.ts';
 import { buildSuite } from './build.ts';
 import { explainIssues } from './explain-issues.ts';
 import { type Finding, sortFindings } from './findings.ts';
+import { nameOwnChecks } from './own-checks.ts';
 import { type DocumentPath, parseSource, type SourceDocument } from './source-document.ts';
 import { expandRows } from './rows.ts';
 import { suiteSchema } from './suite-schema.ts';
@@ -21,21 +22,33 @@ export interface SuiteReading {
  * Reads one evals document, YAML or JSON, in this project's format or upstream's (with `schemaVersion`), and reports all of its mistakes at
  * once. Never throws, whatever the text. Findings call the file `file`.
  */
-export function readSuite(text: string, options: { file: string }): SuiteReading {
+export function readSuite(text: string, options: ReadOptions): SuiteReading {
   const { document, findings } = parseSource(text, options.file);
-  return document === null ? { suite: null, findings: sortFindings(findings) } : readDocument(document, findings);
+  if (document === null) return { suite: null, findings: sortFindings(findings) };
+  return readDocument(document, findings, options);
+}
+
+interface ReadOptions {
+  file: string;
+  /** True if assertions that the gate does not have may be checks of one's own. The plan then refuses unknown ones. */
+  hasOwnChecks?: boolean | undefined;
 }
 
 /** Reads a parsed document; `earlier` are the findings of its parsing. */
-function readDocument(document: SourceDocument, earlier: readonly Finding[]): SuiteReading {
+function readDocument(
+  document: SourceDocument,
+  earlier: readonly Finding[],
+  { hasOwnChecks = false }: Pick<ReadOptions, 'hasOwnChecks'>,
+): SuiteReading {
   const isUpstream = isRecord(document.value) && Object.hasOwn(document.value, 'schemaVersion');
-  const { suite, findings } = isUpstream ? parseUpstreamSuite(document) : parseOwnSuite(document);
+  const { suite, findings } = isUpstream ? parseUpstreamSuite(document) : parseOwnSuite(document, hasOwnChecks);
   const all = sortFindings([...earlier, ...findings, ...findDuplicateIds(document)]);
   return { suite: all.length === 0 ? suite : null, findings: all };
 }
 
-function parseOwnSuite(file: SourceDocument): { suite: Suite | null; findings: Finding[] } {
-  const { document, origins, findings } = expandRows(file);
+function parseOwnSuite(file: SourceDocument, hasOwnChecks: boolean): { suite: Suite | null; findings: Finding[] } {
+  const named = hasOwnChecks ? nameOwnChecks(file) : null;
+  const { document, origins, findings } = expandRows(named?.document ?? file);
   if (findings.some(({ code }) => code === 'too-many-cases')) return { suite: null, findings };
   const { data, issues } = parseCases(document.value);
   const built =
@@ -44,7 +57,8 @@ function parseOwnSuite(file: SourceDocument): { suite: Suite | null; findings: F
       : buildSuite(data, document, origins);
   // Removes repeated findings, because each row of a case repeats the mistakes of the case.
   const distinct = new Map([...findings, ...built.findings].map((finding) => [JSON.stringify(finding), finding]));
-  return { suite: built.suite, findings: [...distinct.values()] };
+  const suite = built.suite === null || named === null ? built.suite : { ...built.suite, ownChecks: named.ownChecks };
+  return { suite, findings: [...distinct.values()] };
 }
 
 /** Zod passes all issues of a list to one call, and the engine takes about a hundred thousand arguments. */
@@ -73,10 +87,10 @@ function parseCases(value: unknown): { data?: z.infer<typeof suiteSchema> | unde
  * Reads tests given as text instead of a file: a list of cases, which becomes a suite called `name`, or a whole evals document. Positions
  * are within the text. Findings call it `file`. Never throws.
  */
-export function readInlineTests(text: string, options: { file: string; name: string }): SuiteReading {
+export function readInlineTests(text: string, options: ReadOptions & { name: string }): SuiteReading {
   const { document, findings } = parseSource(text, options.file);
   if (document === null) return { suite: null, findings: sortFindings(findings) };
-  return readDocument(Array.isArray(document.value) ? wrapCases(document, options.name) : document, findings);
+  return readDocument(Array.isArray(document.value) ? wrapCases(document, options.name) : document, findings, options);
 }
 
 function wrapCases(list: SourceDocument, name: string): SourceDocument {

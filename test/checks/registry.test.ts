@@ -16,11 +16,11 @@ import { createEvidence } from '../support/factories/evidence-factory.ts';
 const registry = createRegistry(
   [
     defineCheck({
-      type: 'toolCalledTwice',
+      name: 'toolCalledTwice',
       docs: 'the tool was called twice',
       service: 'newer',
       requiresCall: true,
-      fields: ({ toolName, count }) => ({ toolName, within: count.meta({ description: 'Among the first calls.' }) }),
+      schema: ({ toolName, count }) => ({ toolName, within: count.meta({ description: 'Among the first calls.' }) }),
       sample: { toolName: 'a', within: 2 },
       judge: ({ toolName, within }, { toolCalls }) => {
         const found = toolCalls.slice(0, within).filter((call) => call.toolName === toolName).length;
@@ -30,27 +30,27 @@ const registry = createRegistry(
       trace: 'calls',
     }),
     defineCheck({
-      type: 'noCallFailed',
+      name: 'noCallFailed',
       docs: 'no call failed',
       service: 'contract',
-      fields: () => ({}),
+      schema: () => ({}),
       sample: {},
       judge: (_, { toolResults }) => decide(!toolResults.some(({ isError }) => isError), 'a call failed.'),
       final: 'failed',
     }),
     defineCheck({
-      type: 'noShouting',
+      name: 'noShouting',
       docs: 'the final message is not in capitals',
       weight: 'heuristic',
-      fields: () => ({}),
+      schema: () => ({}),
       sample: { role: 'advisory' },
       judge: (_, { finalAssistantMessage: message }) => decide(message !== message.toUpperCase(), 'it shouts.'),
       final: 'none',
     }),
     defineCheck({
-      type: 'answeredAs',
+      name: 'answeredAs',
       docs: 'the final message is this text',
-      fields: ({ text, part }) => ({ expected: part({ text }) }),
+      schema: ({ text, part }) => ({ expected: part({ text }) }),
       shortForm: {
         fields: ({ text }) => ({ answeredAs: text }),
         expand: ({ answeredAs, ...others }) => ({ expected: { text: answeredAs }, ...others }),

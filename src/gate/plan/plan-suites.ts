@@ -101,6 +101,8 @@ interface SuiteSources {
   /** True if answers of APIs are recorded instead of replayed. */
   recordsUpstream: boolean;
   inlineSuites: readonly InlineSuite[];
+  /** True if the program has checks of one's own. */
+  hasOwnChecks: boolean;
 }
 
 /** Reads and selects the suites, or names the suite that the service keeps. */
@@ -115,10 +117,10 @@ export async function planSuites(
 
 async function planFileSuites(
   options: GateOptions,
-  { cwd, ci, profile, policy, serverNames, recordsUpstream, inlineSuites }: SuiteSources,
+  { cwd, ci, profile, policy, serverNames, recordsUpstream, hasOwnChecks, inlineSuites }: SuiteSources,
   findings: Findings,
 ): Promise<FileSuite[]> {
-  const { suites, findings: mistakes } = await readSuites(options, { cwd, inlineSuites });
+  const { suites, findings: mistakes } = await readSuites(options, { cwd, hasOwnChecks, inlineSuites });
   findings.addAll(mistakes);
   // A case in an unreadable file would be reported as unknown.
   if (mistakes.length > 0) return [];
@@ -197,12 +199,12 @@ function nameBaselineSuite(name: string, { branch, ci }: { branch: string | null
 
 async function readSuites(
   options: GateOptions,
-  { cwd, inlineSuites }: Pick<SuiteSources, 'cwd' | 'inlineSuites'>,
+  { inlineSuites, ...reading }: Pick<SuiteSources, 'cwd' | 'hasOwnChecks' | 'inlineSuites'>,
 ): Promise<{ suites: Suite[]; findings: ConfigurationIssue[] }> {
-  const { suites, findings } = await loadSuites(options.evals, { cwd });
+  const { suites, findings } = await loadSuites(options.evals, reading);
   const inTests = options.tests === null ? [] : [{ text: options.tests, file: 'tests' }];
   for (const { text, file } of [...inTests, ...inlineSuites]) {
-    const { suite, findings: found } = readInlineTests(text, { file, name: 'Inline tests' });
+    const { suite, findings: found } = readInlineTests(text, { ...reading, file, name: 'Inline tests' });
     findings.push(...found);
     if (suite === null) continue;
     const shared = suites.filter(({ id }) => id === suite.id).slice(0, 1);

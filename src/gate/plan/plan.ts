@@ -15,6 +15,7 @@ import type { PlannedBehaviour } from './plan-behaviour.ts';
 import { readCiJob } from './ci-job.ts';
 import type { PlannedBase } from './plan-base.ts';
 import { hasBase } from '../options/base.ts';
+import type { OwnCheck } from '../../checks/own-check.ts';
 import type { GateOptions } from '../options/schema.ts';
 import { type PageLinks, planGitHub, type PlannedGitHub, planPage } from './plan-github.ts';
 import type { ReportFormat } from '../options/values.ts';
@@ -89,6 +90,8 @@ export interface GatePlan extends PlannedPast, PlannedTraces {
   models: PlannedModels | null;
   /** The snapshots that `toMatchFile` compares with; null if no case uses it. */
   snapshots: PlannedSnapshots | null;
+  /** The checks of one's own that cases may use, by name; null for none. */
+  ownChecks: ReadonlyMap<string, OwnCheck> | null;
   /** Null if the surface of the server is not compared. */
   surface: PlannedSurface | null;
   /** Null if the policy names no host. */
@@ -120,6 +123,8 @@ export interface PlanContext {
   environment: Readonly<Record<string, string | undefined>>;
   /** Epoch milliseconds, for the age of calibrations; the default is the machine's time. */
   nowMs?: number;
+  /** The checks of one's own that the program has, which cases use by their names. */
+  checks?: readonly OwnCheck[];
   /** True if the results become the snapshots. */
   updatesSnapshots?: boolean;
   /** True if answers of models are recorded next to the evals files. */
@@ -152,8 +157,10 @@ export async function planGate(options: GateOptions, context: PlanContext): Prom
   const { servers, variables } = await planServers(options, context, ofServers);
   findings.noteAll(ofServers.notes);
   const serverNames = servers.flatMap(({ name }) => name ?? []);
-  const { inlineSuites = [] } = context;
-  const sources = { cwd, ci, profile: service.profile, policy, serverNames, recordsUpstream, inlineSuites };
+  const { inlineSuites = [], checks = [] } = context;
+  const hasOwnChecks = checks.length > 0;
+  const reading = { cwd, ci, profile: service.profile, policy, serverNames, recordsUpstream };
+  const sources = { ...reading, hasOwnChecks, inlineSuites };
   const all = merge === null ? await planSuites(options, sources, findings) : [];
   await checkPolicy(policy, { all, merge }, findings);
   const { suites, shard } = planPart(all, { options, rules, history }, findings);
@@ -165,6 +172,7 @@ export async function planGate(options: GateOptions, context: PlanContext): Prom
   const base = (await planBase?.(options, compared, findings)) ?? null;
   const { planBehaviour } =
     options.behaviour === 'off' ? { planBehaviour: () => null } : await import('./plan-behaviour.ts');
+  const { planChecks } = hasOwnChecks ? await import('./plan-checks.ts') : { planChecks: null };
   const pricing = applyPricingDefaults(rules);
   const common = policy.file?.common ?? emptyPolicyLayer;
   const draft = {
@@ -191,6 +199,7 @@ export async function planGate(options: GateOptions, context: PlanContext): Prom
     upload: planUpload(options, draft, findings),
     models: await planPrompts(options, draft, findings),
     snapshots: await planSnapshots(draft, findings),
+    ownChecks: (await planChecks?.(suites, context, findings)) ?? null,
     surface: await planSurface(options, draft, findings),
     hosts: planHosts(options, draft, findings),
     behaviour: await planBehaviour(options, draft, findings),

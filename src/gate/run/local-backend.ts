@@ -30,7 +30,7 @@ import { createWitnessRedaction } from './test-servers.ts';
 /** The part of a plan that says how evals run in this process. */
 export type LocalPlan = Pick<
   GatePlan,
-  'service' | 'timeoutMs' | 'hasTraceLog' | 'models' | 'variables' | 'snapshots' | 'cwd'
+  'service' | 'timeoutMs' | 'hasTraceLog' | 'models' | 'variables' | 'snapshots' | 'ownChecks' | 'cwd'
 >;
 
 export interface LocalOptions {
@@ -90,6 +90,7 @@ export async function openLocalBackend(
     hosts,
     witnesses: witnesses ?? null,
     snapshots,
+    ownChecks: plan.ownChecks,
     runCase,
   });
   const relay = plan.service.isTunnelled ? await openRelay(clock) : null;
