@@ -1,1 +1,0 @@
-export const id=6126,ids=[6126],modules={36126:((a,e,n)=>{n.r(e),n.d(e,{findCallRisk:()=>l});function l({sandbox:t},{secrets:s}){return t!=="confined"?`the sandbox is at level ${t}, where calls reach the network and other files`:s.length>0?"`server-env` has a value that may be a secret":null}})};
