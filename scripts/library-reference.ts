@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
-// TypeScript 7 has no interface for programs yet.
-import ts from 'typescript-5';
+// TypeScript 7 has no interface for programs yet. This package brings that of version 5, without a second `tsc` command.
+import { ts } from '@ts-morph/common';
 
 const root = path.resolve(import.meta.dirname, '..');
 
