@@ -13,4 +13,4 @@ if (major < 22 || (major === 22 && minor < 19)) {
     process.stdout.write(`::error::${message}\n`);
     process.exit(2);
 }
-await import("./entry.js");
+await import('./entry.js');

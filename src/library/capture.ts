@@ -1,4 +1,5 @@
 import { CancelledError, ConfigurationError } from '../base/errors.ts';
+import { appendAll } from '../base/lists.ts';
 import { redactDeep } from '../base/redaction.ts';
 import { formatDuration } from '../base/time.ts';
 import { addEnvironmentSecrets, readMachine } from '../capture/clean.ts';
@@ -72,7 +73,7 @@ export async function captureOf(given: CaptureOptions): Promise<CaptureSession> 
       cwd: options.serverCwd ?? cwd,
       env: { ...environment, ...variables },
       port,
-      onFrame: (frame) => entries.push(...redactDeep(read(frame), redactor)),
+      onFrame: (frame) => appendAll(entries, redactDeep(read(frame), redactor)),
     },
     { ...context, environment: { ...environment } },
   );

@@ -1,4 +1,5 @@
 import { ConfigurationError } from '../base/errors.ts';
+import { appendAll } from '../base/lists.ts';
 import { type Logger, silentLogger } from '../base/logger.ts';
 import { createRedactor } from '../base/redaction.ts';
 import { systemClock } from '../base/time.ts';
@@ -67,7 +68,7 @@ export async function runGateOf(options: RunGateOptions): Promise<Report> {
   const hasPolicyValue = typeof policy === 'object';
   const { files, suites } = splitEvals(given.evals);
   const { texts, issues } = writeOptionTexts({ ...given, evals: files, ...(!hasPolicyValue && { policy }) });
-  issues.push(...checkParticipants({ ...options }), ...findProcessOptions(options));
+  appendAll(issues, [...checkParticipants({ ...options }), ...findProcessOptions(options)]);
   if (issues.length > 0) throw new ConfigurationError(issues);
   const redactor = createRedactor();
   for (const secret of listKnownSecrets(texts, env)) redactor.add(secret);

@@ -205,11 +205,11 @@ async function readSuites(
   const inTests = options.tests === null ? [] : [{ text: options.tests, file: 'tests' }];
   for (const { text, file } of [...inTests, ...inlineSuites]) {
     const { suite, findings: found } = readInlineTests(text, { ...reading, file, name: 'Inline tests' });
-    findings.push(...found);
+    appendAll(findings, found);
     if (suite === null) continue;
     const shared = suites.filter(({ id }) => id === suite.id).slice(0, 1);
     suites.push(suite);
-    findings.push(...findSharedIds([...shared, suite]));
+    appendAll(findings, findSharedIds([...shared, suite]));
   }
   return { suites, findings };
 }
