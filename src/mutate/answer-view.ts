@@ -16,6 +16,8 @@ export interface DocumentNode {
   value: unknown;
   /** True if the value differs between two runs, or reads as a time, an id or the like. */
   isVolatile: boolean;
+  /** False if nothing but the path of the workspace differs. */
+  isVolatileElsewhere: boolean;
   /** True if both runs have a value of the same type. */
   hasSameType: boolean;
 }
@@ -48,6 +50,8 @@ export interface AnswerView {
   subject: string;
   request: TapedRequest;
   answer: TapedAnswer;
+  /** The path of the workspace, which is another one in each run; null if the case has none. */
+  workspace: string | null;
   /** What the server declares of the tool; null for other requests, and if the server listed no tools. */
   tool: DeclaredTool | null;
   /** Null for an error that was returned instead of a result. */
@@ -81,19 +85,26 @@ export function readSubject({ method, params }: TapedRequest): Pick<AnswerView, 
   return { kind, subject: typeof subject === 'string' ? subject : method };
 }
 
+/** A run of a case: its answer to a request, and the path of its workspace. */
+interface OfRun {
+  answer: TapedAnswer | null;
+  workspace: string | null;
+}
+
 /** Reads an answer. `second` is the answer to the same request in another run; what differs is volatile. */
 export function viewAnswer(
   request: TapedRequest,
-  answer: TapedAnswer,
-  { second, tools }: { second: TapedAnswer | null; tools: ToolList },
+  { answer, workspace }: OfRun & { answer: TapedAnswer },
+  { second, tools }: { second: OfRun; tools: ToolList },
 ): AnswerView | null {
   const subject = readSubject(request);
   if (subject === null) return null;
   const tool = (subject.kind === 'tool' ? tools?.get(subject.subject) : null) ?? null;
-  const shared = { ...subject, request, answer, tool };
+  const shared = { ...subject, request, answer, workspace, tool };
   if (answer.kind === 'error') return { ...shared, result: null, isError: true, document: null, texts: [] };
   const result = isRecord(answer.result) ? answer.result : {};
-  const other = second?.kind === 'result' && isRecord(second.result) ? second.result : null;
+  const other = second.answer?.kind === 'result' && isRecord(second.answer.result) ? second.answer.result : null;
+  const workspaces = [workspace, second.workspace] as const;
   const slots = listTextSlots(result);
   const otherTexts = other === null ? [] : listTextSlots(other).map(({ text }) => text);
   const found = findDocument(subject.kind, result, slots);
@@ -102,11 +113,11 @@ export function viewAnswer(
     ...shared,
     result,
     isError: result['isError'] === true,
-    document: found === null ? null : viewDocument(found, result, other, subject.kind),
+    document: found === null ? null : viewDocument(found, { result, other, workspaces }, subject.kind),
     texts: slots.flatMap((slot, index) =>
       isPart.has(slot.path.join('/')) || slot.text === ''
         ? []
-        : [viewText(slot, { result, second: other === null ? null : (otherTexts[index] ?? '') })],
+        : [viewText(slot, { result, second: other === null ? null : (otherTexts[index] ?? ''), workspaces })],
     ),
   };
 }
@@ -177,8 +188,7 @@ function isCopy(structured: JsonObject, { content }: JsonObject, slots: readonly
 
 function viewDocument(
   { root, places }: FoundDocument,
-  result: JsonObject,
-  other: JsonObject | null,
+  { result, other, workspaces }: { result: JsonObject; other: JsonObject | null; workspaces: Workspaces },
   kind: AnswerKind,
 ): AnswerDocument {
   const second = other === null ? undefined : findDocument(kind, other, listTextSlots(other))?.root;
@@ -191,19 +201,24 @@ function viewDocument(
   });
   return {
     root,
-    nodes: [...walk(root, second ?? root, [])],
+    nodes: [...walk(root, second ?? root, other === null ? [workspaces[0], workspaces[0]] : workspaces)],
     replace: (value) => write(value, places),
     replaceOne: places.length > 1 ? (value) => write(value, places.slice(0, 1)) : null,
   };
 }
 
+/** The paths of the workspaces of two runs. */
+type Workspaces = readonly [string | null, string | null];
+
 /** Walks a document in its order, outer values first. */
-function* walk(root: unknown, second: unknown, from: Path): Generator<DocumentNode> {
-  const open: Array<{ path: Path; value: unknown; second: unknown }> = [{ path: from, value: root, second }];
+function* walk(root: unknown, second: unknown, workspaces: Workspaces): Generator<DocumentNode> {
+  const open: Array<{ path: Path; value: unknown; second: unknown }> = [{ path: [], value: root, second }];
   for (let count = 0, next = open.shift(); next !== undefined && count < maxNodes; count += 1, next = open.shift()) {
     const { path, value, second: other } = next;
     const isVolatile = !isJsonEqual(value, other) || isVolatileLeaf(value);
-    yield { path, value, isVolatile, hasSameType: nameType(value) === nameType(other) };
+    const [placed, otherPlaced] = [hidePath(value, workspaces[0]), hidePath(other, workspaces[1])];
+    const isVolatileElsewhere = isVolatile && (!isJsonEqual(placed, otherPlaced) || isVolatileLeaf(placed));
+    yield { path, value, isVolatile, isVolatileElsewhere, hasSameType: nameType(value) === nameType(other) };
     if (typeof value !== 'object' || value === null) continue;
     for (const [key, member] of Array.isArray(value) ? value.entries() : Object.entries(value)) {
       if (open.length > maxNodes) break;
@@ -211,6 +226,9 @@ function* walk(root: unknown, second: unknown, from: Path): Generator<DocumentNo
     }
   }
 }
+
+const hidePath = (value: unknown, path: string | null) =>
+  typeof value === 'string' && path !== null ? value.replaceAll(path, '') : value;
 
 /** Names the type of a value as JSON Schema does. */
 export function nameType(value: unknown): string {
@@ -226,11 +244,17 @@ const longestCompared = 20_000;
 
 function viewText(
   { path, text }: TextSlot,
-  { result, second }: { result: JsonObject; second: string | null },
+  { result, second, workspaces }: { result: JsonObject; second: string | null; workspaces: Workspaces },
 ): AnswerText {
-  const stable =
-    second === null || second === text ? text : text.length > longestCompared ? '' : mergePair(text, second);
-  const masked = text.length > longestCompared ? stable.slice(0, longestCompared) : maskForms(stable);
+  // Forms and paths come first: two runs differ in a part of a time or a path only.
+  const mask = (each: string, path: string | null) =>
+    maskForms(path === null ? each : each.replaceAll(path, volatileMark));
+  const masked =
+    text.length <= longestCompared
+      ? mergePair(mask(text, workspaces[0]), second === null ? mask(text, workspaces[0]) : mask(second, workspaces[1]))
+      : second === null || second === text
+        ? text.slice(0, longestCompared)
+        : '';
   const parts = masked.split(volatileMark).filter((part) => /[\p{L}\p{N}]/u.test(part) && text.includes(part));
   const { structuredContent: structured } = result;
   return {

@@ -1,6 +1,7 @@
 import { isRecord, type JsonObject, listTexts } from '../base/json.ts';
 import { escapePointerToken } from '../base/json-pointer.ts';
-import { hasVolatileForm, maskMachine } from '../explore/stability/forms.ts';
+import { hasVolatileForm, maskMachine, volatileMark } from '../explore/stability/forms.ts';
+import { isVolatileName } from '../explore/stability/merge-values.ts';
 import { type AnswerView, type DocumentNode, nameType, printPointer } from './answer-view.ts';
 import { hasNoOrder } from './operators/document-operators.ts';
 
@@ -56,9 +57,14 @@ function listDocumentChecks(
   const { equals, schema } = own;
   const latest = kind === 'tool' && isLater ? { latest: true } : {};
   const isWhole = ({ value, isVolatile }: DocumentNode) =>
-    !isVolatile && typeof value === 'object' && value !== null && JSON.stringify(value).length <= longestWhole;
-  const isStable = ({ value, isVolatile }: DocumentNode) =>
     !isVolatile &&
+    typeof value === 'object' &&
+    value !== null &&
+    !hasVolatileName(value) &&
+    JSON.stringify(value).length <= longestWhole;
+  const isStable = ({ value, isVolatile, path }: DocumentNode) =>
+    !isVolatile &&
+    !isVolatileName(String(path.at(-1) ?? '')) &&
     (typeof value === 'string'
       ? value.length <= longestText && !hasVolatileForm(value) && isFit(value)
       : typeof value !== 'object' || value === null);
@@ -79,6 +85,16 @@ function listDocumentChecks(
       ? []
       : [{ [schema]: describeShape(document.root, known, '', { budget: maxProperties }), ...latest }]),
   ];
+}
+
+/** Checks if a document has a value whose name says that another moment or machine changes it. */
+function hasVolatileName(value: unknown): boolean {
+  if (Array.isArray(value)) return value.some(hasVolatileName);
+  if (!isRecord(value)) return false;
+  return Object.entries(value).some(
+    ([name, member]) =>
+      hasVolatileName(member) || (typeof member !== 'object' && member !== '' && isVolatileName(name)),
+  );
 }
 
 /**
@@ -120,7 +136,8 @@ function listTextChecks({ texts, kind, request }: AnswerView, isLater: boolean):
   const latest = kind === 'tool' && isLater ? { latest: true } : {};
   // JSON is compared as a document.
   const plain = texts.filter(({ text }) => !/^\s*[[{]/.test(text));
-  return plain.slice(0, 3).flatMap(({ text, stableParts }) => {
+  return plain.slice(0, 3).flatMap(({ text, stableParts: ofRuns }) => {
+    const stableParts = ofRuns.flatMap((part) => maskMachine(part).split(volatileMark));
     const [whole] = stableParts;
     const lines = stableParts.flatMap((part) => part.split('\n').map((line) => line.trim()));
     const fitting = [...new Set([...(whole === undefined ? [] : [whole.trim()]), ...lines])]

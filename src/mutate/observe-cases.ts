@@ -73,8 +73,12 @@ export async function observeCases(first: readonly TapedCase[], second: readonly
       }
       const other = others[exchange];
       const server = taped.tape.servers.get(own.serverName);
-      const view = viewAnswer(own.request, own.answer, {
-        second: other?.request.method === own.request.method ? other.answer : null,
+      const placed = { answer: own.answer, workspace: taped.options.facts?.workspace ?? null };
+      const view = viewAnswer(own.request, placed, {
+        second: {
+          answer: other?.request.method === own.request.method ? other.answer : null,
+          workspace: another?.options.facts?.workspace ?? null,
+        },
         tools: server?.sharedTools ?? server?.lists[0] ?? null,
       });
       if (view === null) continue;

@@ -12,6 +12,7 @@ import { type FixtureMcpServer, startFixtureMcpServer, text } from '../support/s
 let server: FixtureMcpServer;
 let count = 0;
 let notes: string[] = [];
+let workspace = '';
 
 const notesResult = () => ({
   ...text('ok'),
@@ -27,6 +28,12 @@ beforeAll(async () => {
       call: ({ args }) => {
         notes = notes.filter((name) => name !== args['name']);
         return text('deleted');
+      },
+    },
+    place: {
+      call: () => {
+        const path = `${workspace}/notes.txt`;
+        return { ...text(`Wrote 3 notes to ${path}`), structuredContent: { path, id: `n${(count += 1)} in ${path}` } };
       },
     },
     stamp: { call: () => text(`moment ${(count += 1)}`) },
@@ -49,15 +56,20 @@ afterAll(async () => {
 
 async function observe(cases: readonly TestCase[]) {
   const target = { url: server.url, serverName: 'notes', protocol: 'legacy' as const };
-  const run = async () => {
+  const run = async (path: string) => {
+    workspace = path;
     const recorder = createCaseRecorder();
     for (const testCase of cases) {
       notes = ['apple', 'bread', 'milk'];
-      await recorder.runCase(testCase, target, { clock: systemClock, timeoutMs: 30_000 });
+      await recorder.runCase(testCase, target, {
+        clock: systemClock,
+        timeoutMs: 30_000,
+        facts: { iteration: 1, uuid: '', variables: new Map(), workspace },
+      });
     }
     return recorder.list();
   };
-  return await observeCases(await run(), await run());
+  return await observeCases(await run('/tmp/work-41-Qa7'), await run('/tmp/work-42-x9B'));
 }
 
 const list = callStep('list_notes');
@@ -137,6 +149,15 @@ describe('the strength of evals', () => {
     const others = strength.changes.filter(({ what }) => what === 'answers with another time or id');
     expect(others.map(({ outcome }) => outcome)).toEqual(['unnoticed']);
     expect(strength.changes.filter(({ operator }) => operator === 'change-answer')).toHaveLength(1);
+  });
+
+  it('changes no path of the workspace, which is another one in each run', async () => {
+    const { changes } = await measureStrength(await observe([createCase([callStep('place')])]));
+    const harmless = changes.filter(({ isHarmful }) => !isHarmful);
+    const volatile = harmless.filter(({ operator }) => /^other-(?:volatile|moment)$/.test(operator));
+    expect(volatile.map(({ at }) => at)).toEqual(['/id']);
+    const [answer] = volatile[0]?.answers[0]?.answers.values() ?? [];
+    expect(JSON.stringify(answer)).toContain('in /tmp/work-41-Qa7/notes.txt');
   });
 
   it('names the cases that notice nothing first, and says what is not measured', async () => {

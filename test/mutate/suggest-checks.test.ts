@@ -62,6 +62,27 @@ describe('a suggested check', () => {
     expect(print(suggestions.map(({ add }) => add))).not.toMatch(/user|builder|srv|early|late/);
   });
 
+  it('has no part of a date, of a time or of the mode of a file', async () => {
+    const words = (time: string): CallToolResult => ({
+      content: [
+        {
+          type: 'text',
+          text: `A note of 41 words\nsize: 23\nmodified: Fri Nov 27 2026 04:${time} GMT+0000 (Coordinated Universal Time)\npermissions: 644\nIt is 10:${time} AM, and the time in UTC is 4:${time} AM.\nThe week of the year is 48`,
+        },
+      ],
+    });
+    const { suggestions } = await suggest([words('33:17'), words('33:18')]);
+    const printed = print(suggestions.map(({ add }) => add));
+    expect(printed).toContain('A note of 41 words');
+    expect(printed).not.toMatch(/GMT|644|4:33|48/);
+    const { suggestions: ofDocument } = await suggest([
+      json({ mode: 644, name: 'milk', words: 41 }),
+      json({ mode: 644, name: 'milk', words: 41 }),
+    ]);
+    expect(print(ofDocument.map(({ add }) => add))).toContain('milk');
+    expect(print(ofDocument.map(({ add }) => add))).not.toContain('644');
+  });
+
   it('has a path of the workspace of neither run', async () => {
     const text = (path: string): CallToolResult => ({
       content: [{ type: 'text', text: `Wrote ${path}\nAll is well` }],

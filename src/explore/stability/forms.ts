@@ -17,6 +17,8 @@ const forms: readonly RegExp[] = [
   // How far a date is from the present one.
   /\b(?:in|since) \d+ (?:second|minute|hour|day|week|month|year)s?\b/gi,
   /\b\d+ (?:second|minute|hour|day|week|month|year)s? (?:ago|from now|left|remaining|old)\b/gi,
+  // A part of the present date: "the week of the year is 48", "day of the month: 27".
+  /\b(?:minute|hour|day|week|month|quarter)s? of the (?:hour|day|week|month|quarter|year)(?: is|:| =) ?\d+\b/gi,
   /\b(?:yesterday|today|tomorrow)\b/gi,
   // Not "May" and "March", which are other words, too.
   /\b(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day\b/g,

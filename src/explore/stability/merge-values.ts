@@ -6,6 +6,9 @@ import { hasVolatileForm, maskForms, volatileMark } from './forms.ts';
 const volatileNames =
   /^(?:pid|ppid|port|uptime|elapsed\w*|took|latency\w*|duration_?ms|timestamp|now|today|hostname|host|username|user|mtime|ctime|atime|birthtime|created|modified|accessed|(?:created|updated|modified|accessed)_?at|inode|ino|permissions|mode)$|dst|offset|time_?difference|week_?day|day_of_|age_?(?:days|hours|in_)|(?:until|since|remaining)$/i;
 
+/** Checks if the value of a member of this name depends on the machine or the moment. */
+export const isVolatileName = (name: string) => volatileNames.test(name);
+
 /**
  * Merges the values of several replays: parts that are equal stay, and parts that differ, or that read as a time, an id and the
  * like, become the mark.

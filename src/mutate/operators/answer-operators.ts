@@ -2,7 +2,7 @@ import { isRecord, type JsonObject, listTexts } from '../../base/json.ts';
 import { makeErrorAnswer, type TapedAnswer } from '../../engine/session-tape.ts';
 import { type AnswerText, type AnswerView, replaceAt } from '../answer-view.ts';
 import { listArgumentNames } from '../tool-schema.ts';
-import { changeWord, cutText, swapCase } from './change-text.ts';
+import { changeDigits, changeWord, cutText, swapCase } from './change-text.ts';
 import { type Change, defineHarmful, defineHarmless, type Operator } from './define-operator.ts';
 
 /** Makes an operator that replaces the texts of answers that are no errors. */
@@ -111,11 +111,11 @@ export const answerOperators: readonly Operator[] = [
   defineHarmless(
     'other-moment',
     'text',
-    onTexts(({ text, stableParts }) => {
+    onTexts(({ text, stableParts }, { workspace }) => {
       if (stableParts.join('').length === text.length || stableParts[0] === text) return null;
       const kept = new Set(stableParts);
       const changed = splitKeeping(text, [...kept])
-        .map((part) => (kept.has(part) ? part : part.replaceAll(/\d/g, (digit) => String((Number(digit) + 1) % 10))))
+        .map((part) => (kept.has(part) ? part : changeDigits(part, workspace)))
         .join('');
       return { text: changed, what: 'answers with another time or id' };
     }),

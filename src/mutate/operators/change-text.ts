@@ -23,3 +23,9 @@ export function swapCase(text: string): string {
     letter === letter.toLowerCase() ? letter.toUpperCase() : letter.toLowerCase(),
   );
 }
+
+/** Changes each digit of a text, but none of the path of the workspace, which says nothing about the server. */
+export function changeDigits(text: string, workspace: string | null): string {
+  const parts = workspace === null ? [text] : text.split(workspace);
+  return parts.map((part) => part.replaceAll(/\d/g, (digit) => String((Number(digit) + 1) % 10))).join(workspace ?? '');
+}

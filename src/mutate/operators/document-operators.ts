@@ -10,7 +10,7 @@ import {
 } from '../answer-view.ts';
 import { forbidsField } from '../tool-schema.ts';
 import { type Change, defineHarmful, defineHarmless, type Operator } from './define-operator.ts';
-import { changeWord, cutText, swapCase } from './change-text.ts';
+import { changeDigits, changeWord, cutText, swapCase } from './change-text.ts';
 
 /** Makes an operator that replaces single values of a document. `change` returns undefined for a value that it does not change. */
 function onValues(change: (node: DocumentNode) => { value: unknown; what: string } | undefined): Operator['list'] {
@@ -178,12 +178,12 @@ export const documentOperators: readonly Operator[] = [
         : undefined,
     ),
   ),
-  defineHarmless('other-volatile', 'text', ({ document, isError }: AnswerView) =>
+  defineHarmless('other-volatile', 'text', ({ document, isError, workspace }: AnswerView) =>
     document === null || isError
       ? []
-      : document.nodes.flatMap(({ path, value, isVolatile }): Change[] => {
-          if (!isVolatile || typeof value !== 'string') return [];
-          const other = value.replaceAll(/\d/g, (digit) => String((Number(digit) + 1) % 10));
+      : document.nodes.flatMap(({ path, value, isVolatileElsewhere }): Change[] => {
+          if (!isVolatileElsewhere || typeof value !== 'string') return [];
+          const other = changeDigits(value, workspace);
           if (other === value) return [];
           const make = () => document.replace(replaceAt(document.root, path, other));
           return [{ at: printPointer(path), what: `returns another id or time as ${name(path)}`, make }];
