@@ -65,20 +65,14 @@ export async function runExplore(
   const next =
     flags.write === undefined
       ? '`--write evals/explored.evals.yaml` writes evals from this'
-      : `mcp-eval-ci run --evals ${joinCommand([flags.write])} ${nameServer(server)}${nameOwnParts(texts)}`;
+      : `mcp-eval-ci run --evals ${joinCommand([flags.write])} ${nameServer(server)}${nameVariables(texts)}`;
   process.stdout.write(redactText(render(exploration, flags, { files, next }), redactor));
   return judge(exploration, flags, policy);
 }
 
-/** Names the further needs of a run of the written file, which starts the server outside of a world. */
-function nameOwnParts({ 'server-env': variables, ...texts }: Record<string, string>): string {
-  const parts = [
-    ...(variables === undefined ? [] : ['your `--server-env`']),
-    ...([variables, ...Object.values(texts)].some((text) => text?.includes('{{workspace}}') === true)
-      ? ['your directory instead of `{{workspace}}`']
-      : []),
-  ];
-  return parts.length === 0 ? '' : `, with ${parts.join(' and ')}`;
+/** Names the variables that a run of the written file needs, too, without their values, which may be secrets. */
+function nameVariables({ 'server-env': variables = '' }: Record<string, string>): string {
+  return variables === '' ? '' : ', with your `--server-env`';
 }
 
 /** From the least to the worst. */

@@ -41,9 +41,14 @@ describe('mcp-eval-ci explore', () => {
     const args = ['explore', ...server('words'), '--call', 'all', '--budget', '10', '--write', 'found.evals.yaml'];
     const more = ['--server-env', 'DATA={{workspace}}/data'];
     const { stdout } = await runProgramInTest([...args, ...more], { cwd: workspace.path });
-    expect(stdout).toMatch(
-      /^Next: .* words', with your `--server-env` and your directory instead of `\{\{workspace\}\}`$/m,
-    );
+    expect(stdout).toMatch(/^Next: .* words', with your `--server-env`$/m);
+    // The suite has a workspace, so that the placeholder needs no other directory.
+    const run = ['run', '--evals', 'found.evals.yaml', ...server('words'), ...more, '--sandbox', 'off'];
+    expect(await runProgramInTest(run, { cwd: workspace.path })).toMatchObject({ exitCode: 0 });
+    const { stdout: plain } = await runProgramInTest([...args.slice(0, -1), 'other.evals.yaml'], {
+      cwd: workspace.path,
+    });
+    expect(plain).toMatch(/^Next: .* words'$/m);
   });
 
   it('exits 1 with --findings-only for a finding of the severity, and writes it into the file as a comment', async () => {
