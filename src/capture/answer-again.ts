@@ -1,5 +1,5 @@
 import { pathToFileURL } from 'node:url';
-import type { JsonObject } from '../base/json.ts';
+import { isRecord, type JsonObject } from '../base/json.ts';
 import type { AskedRequest } from '../explore/exploration.ts';
 import type { AnswerClient } from '../explore/world/connection.ts';
 import { readAskedAbility } from '../mcp/abilities.ts';
@@ -31,15 +31,26 @@ export function createRecordedAnswers(recorded: readonly AskedRequest[], paths: 
     const answer = fitting[count % fitting.length];
     if (answer === undefined) return null;
     const shown = showPaths(answer, paths);
-    const result = shown.ability === 'elicitation' ? toElicited(shown.answer) : toSampled(shown.answer);
+    const result = shown.ability === 'elicitation' ? toElicited(shown.answer, params) : toSampled(shown.answer);
     return { result, asked: { ...answer, message } };
   };
 }
 
-function toElicited(answer: ElicitationAnswer): JsonObject {
+function toElicited(answer: ElicitationAnswer, asked: unknown): JsonObject {
   if (typeof answer === 'string') return { action: answer };
   if (!('accept' in answer)) return { action: 'decline' in answer ? 'decline' : 'cancel' };
-  return { action: 'accept', ...(answer.accept !== true && { content: answer.accept }) };
+  return { action: 'accept', ...(answer.accept !== true && { content: { ...listDefaults(asked), ...answer.accept } }) };
+}
+
+/** Lists the defaults of a form, which the client of the gate fills in, and that of the session perhaps did not. */
+function listDefaults(asked: unknown): JsonObject {
+  const schema = isRecord(asked) ? asked['requestedSchema'] : null;
+  const properties = isRecord(schema) && isRecord(schema['properties']) ? schema['properties'] : {};
+  return Object.fromEntries(
+    Object.entries(properties).flatMap(([name, property]) =>
+      isRecord(property) && property['default'] !== undefined ? [[name, property['default']]] : [],
+    ),
+  );
 }
 
 function toSampled(answer: SamplingAnswer): JsonObject {

@@ -7,7 +7,6 @@ import { describe, expect, it } from 'vitest';
 import { exploredServerPath } from '../support/explore.ts';
 import { commandPath } from '../support/process/bundled-command.ts';
 import { listChildVariables } from '../support/process/child-environment.ts';
-import { runPlainly } from '../support/runner/example-pipeline.ts';
 import { readExampleInputs, readWorkflow } from '../support/runner/example-workflow.ts';
 import { runAction } from '../support/runner/run-action.ts';
 import { runActionInTest } from '../support/runner/action-in-test.ts';
@@ -55,7 +54,7 @@ describe('the first use of the README', () => {
     await mkdir(bin, { recursive: true });
     await workspace.write(
       'node_modules/.bin/mcp-eval-ci',
-      `#!/bin/sh\n${runPlainly}\nexec "${process.execPath}" "${commandPath}" "$@"\n`,
+      `#!/bin/sh\n[ "$1" = run ] && set -- "$@" --sandbox off\nexec "${process.execPath}" "${commandPath}" "$@"\n`,
     );
     await chmod(join(bin, 'mcp-eval-ci'), 0o755);
     const shell = async (command: string) =>

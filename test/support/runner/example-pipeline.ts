@@ -31,7 +31,7 @@ const examples = resolve(import.meta.dirname, '../../../examples');
 export const toolsDirectory = '.tools';
 
 /** In a script of sh that starts the command: the gate runs one server for all iterations, without a sandbox, unless the job says otherwise. */
-export const runPlainly =
+const runPlainly =
   'case "$1" in run | record) name=$1; shift; set -- "$name" --isolation run --sandbox off "$@" ;; esac';
 
 /**
