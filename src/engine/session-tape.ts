@@ -191,6 +191,8 @@ function recordAbilities(
 export interface TapeChanges {
   /** The answers that replace those of the tape, by the position of the exchange. */
   answers: ReadonlyMap<number, TapedAnswer>;
+  /** Changes the lists of tools of the servers. */
+  changeTools?: (list: ToolList) => ToolList;
 }
 
 export const noChanges: TapeChanges = { answers: new Map() };
@@ -249,9 +251,10 @@ export function replaySessions(
     const { serverName } = target;
     const taped = tape.servers.get(serverName);
     if (taped === undefined) throw new Error(`The tape has no session with ${serverName}.`);
-    const { facts, sharedTools, early } = taped;
-    const lists = [...taped.lists];
-    const shared = sharedTools ?? taped.lists[0];
+    const { facts, early } = taped;
+    const { changeTools = (list) => list } = changes;
+    const lists = taped.lists.map(changeTools);
+    const shared = taped.sharedTools === undefined ? lists[0] : changeTools(taped.sharedTools);
     if (shared !== undefined) {
       shareList(target, facts.offered, shared);
       shareList(target, allAbilities, shared);

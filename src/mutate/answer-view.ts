@@ -41,8 +41,6 @@ export interface AnswerDocument {
   replaceOne: ((this: void, root: unknown) => TapedAnswer) | null;
 }
 
-type DeclaredTool = Pick<ToolDeclaration, 'inputSchema' | 'outputSchema'>;
-
 /** An answer of a server, as operators read it. */
 export interface AnswerView {
   kind: AnswerKind;
@@ -53,7 +51,7 @@ export interface AnswerView {
   /** The path of the workspace, which is another one in each run; null if the case has none. */
   workspace: string | null;
   /** What the server declares of the tool; null for other requests, and if the server listed no tools. */
-  tool: DeclaredTool | null;
+  tool: Pick<ToolDeclaration, 'inputSchema' | 'outputSchema' | 'annotations'> | null;
   /** Null for an error that was returned instead of a result. */
   result: JsonObject | null;
   isError: boolean;

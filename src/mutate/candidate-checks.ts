@@ -31,7 +31,12 @@ export function listCandidateChecks(
     !isPrivate(text);
   const checks = view.isError
     ? listErrorChecks(view)
-    : [...listDocumentChecks(view, { isLater, isFit }), ...listTextChecks(view, isLater), ...listBlockChecks(view)];
+    : [
+        ...listDocumentChecks(view, { isLater, isFit }),
+        ...listTextChecks(view, isLater),
+        ...listBlockChecks(view),
+        ...listDeclarationChecks(view),
+      ];
   return checks.filter(
     (check) =>
       !JSON.stringify(check).includes('{{') &&
@@ -182,6 +187,17 @@ function listErrorChecks({ kind, answer, request, result }: AnswerView): JsonObj
     ...(code === null ? [] : [{ [name]: { code } }]),
     ...(kind === 'tool' ? [{ toolResultIsError: true }] : []),
   ];
+}
+
+/** Checks if a check is about the declaration of the called tool, and not about its answer. */
+export const isOfDeclaration = (check: JsonObject) =>
+  'argumentsMatchToolSchema' in check || 'noDestructiveToolCalled' in check;
+
+/** Asserts what the server declares of the called tool. */
+function listDeclarationChecks({ kind, subject, tool }: AnswerView): JsonObject[] {
+  return kind === 'tool' && tool !== null
+    ? [{ argumentsMatchToolSchema: subject }, { noDestructiveToolCalled: true }]
+    : [];
 }
 
 function listBlockChecks({ kind, result }: AnswerView): JsonObject[] {

@@ -5,13 +5,16 @@ import type { TapeChanges, TapedAnswer } from '../engine/session-tape.ts';
 import { readVerb } from '../explore/vocabulary/names.ts';
 import type { AnswerKind } from './answer-view.ts';
 import type { LeftOut, ObservedCase, Observation, ObservedSuite } from './observe-cases.ts';
-import type { FaultClass, Operator } from './operators/define-operator.ts';
+import { joinByTool, listSent, placeDeclaration } from './declared-tools.ts';
+import type { FaultClass, Operator, OperatorName } from './operators/define-operator.ts';
 import { operators as allOperators } from './operators/registry.ts';
 import { judgeAgain } from './taped-case.ts';
 
 /** A change of an answer, judged by every case that gets this answer. */
 export interface JudgedChange {
   operator: string;
+  /** What changes: an answer, or the declaration of the tool. */
+  of: Operator['of'];
   faultClass: FaultClass;
   isHarmful: boolean;
   kind: AnswerKind;
@@ -51,7 +54,7 @@ const maxPerClass = 3;
 
 /** A change that an operator can make, before it is judged. */
 export interface Candidate {
-  operator: Operator;
+  operator: OperatorName;
   observation: Observation;
   at: string;
   what: string;
@@ -63,10 +66,15 @@ export async function measureStrength(
   { cases, observations, leftOut }: ObservedSuite,
   { seed = 1, operators = allOperators }: { seed?: number; operators?: readonly Operator[] } = {},
 ): Promise<Strength> {
-  const candidates = observations.flatMap((observation) => [
-    ...operators.flatMap((operator) => listCandidates(operator, observation)),
-    ...(operators === allOperators ? listLostEffects(observation) : []),
-  ]);
+  const candidates = [
+    ...observations.flatMap((observation) => [
+      ...operators.flatMap((operator) => listCandidates(operator, observation)),
+      ...(operators === allOperators ? listLostEffects(observation) : []),
+    ]),
+    ...joinByTool({ observations, cases }).flatMap((tool) =>
+      operators.flatMap((operator) => listDeclarationCandidates(operator, tool)),
+    ),
+  ];
   const changes: PlacedChange[] = [];
   for (const candidate of drawCandidates(candidates, seed)) changes.push(await judgeChange(candidate));
   return countChanges(changes, cases, leftOut);
@@ -84,7 +92,8 @@ export function countChanges(
   const count = (list: readonly PlacedChange[], wanted: PlacedChange['outcome']) =>
     list.filter(({ outcome }) => outcome === wanted).length;
   const ofCase = cases.map(({ title }) => {
-    const own = harmful.filter((change) => change.cases.includes(title));
+    // Each call fails if its tool is gone, which says nothing about the checks of the case.
+    const own = harmful.filter((change) => change.of !== 'tool' && change.cases.includes(title));
     return {
       title,
       noticed: own.filter(({ failed }) => failed.some((each) => each.title === title)).length,
@@ -104,13 +113,24 @@ export function countChanges(
   };
 }
 
-/** Lists the changes that an operator can make of an observation. */
+/** Lists the changes that an operator can make of an answer. */
 export function listCandidates(operator: Operator, observation: Observation): Candidate[] {
+  if (operator.of !== 'answer') return [];
   return operator.list(observation.view).map(({ at, what, make }) => {
     let made: TapedAnswer | null = null;
     const answer = () => (made ??= make());
     return { operator, observation, at, what, answers: placeAnswers(observation, answer) };
   });
+}
+
+/** Lists the changes that an operator can make of the declaration of a tool. `observation` has all uses of it. */
+export function listDeclarationCandidates(operator: Operator, observation: Observation): Candidate[] {
+  const { tool, subject: name } = observation.view;
+  if (operator.of !== 'tool' || tool === null) return [];
+  const { inputSchema, outputSchema, annotations } = tool;
+  return operator
+    .list({ name, inputSchema, outputSchema, annotations }, listSent(observation))
+    .map(({ at, what, make }) => ({ operator, observation, at, what, answers: placeDeclaration(observation, make) }));
 }
 
 /** Makes the answer only when a case is judged with it, because few candidates are drawn. */
@@ -123,7 +143,7 @@ function placeAnswers({ uses }: Observation, make: () => TapedAnswer): PlacedCha
   }));
 }
 
-const loseEffect: Operator = { name: 'lose-effect', faultClass: 'state', isHarmful: true, list: () => [] };
+const loseEffect: OperatorName = { of: 'answer', name: 'lose-effect', faultClass: 'state', isHarmful: true };
 
 /**
  * Lists the changes in which a tool says that it worked and does nothing: later answers to the same request are as before. Where nothing is
@@ -189,10 +209,11 @@ async function judgeChange({ operator, observation, at, what, answers }: Candida
     if (judged.kind === 'failed') failed.push({ title: testCase.title, reason: judged.reason });
     if (judged.kind === 'unknown') isUnknown = true;
   }
-  const { name, faultClass, isHarmful } = operator;
+  const { name, of, faultClass, isHarmful } = operator;
   const { kind, subject } = observation.view;
   return {
     operator: name,
+    of,
     faultClass,
     isHarmful,
     kind,

@@ -2,8 +2,9 @@ import { type JsonObject, listTexts } from '../base/json.ts';
 import { createRandom } from '../base/random.ts';
 import type { Step } from '../cases/step.ts';
 import { readSuite } from '../suite/read.ts';
-import { listCandidateChecks } from './candidate-checks.ts';
-import { type Candidate, listCandidates } from './measure-strength.ts';
+import { isOfDeclaration, listCandidateChecks } from './candidate-checks.ts';
+import { joinByTool } from './declared-tools.ts';
+import { type Candidate, listCandidates, listDeclarationCandidates } from './measure-strength.ts';
 import type { ObservedCase, Observation, ObservedSuite } from './observe-cases.ts';
 import { operators } from './operators/registry.ts';
 import { judgeAgain, runAgain, type TapedCase } from './taped-case.ts';
@@ -47,12 +48,18 @@ interface Judged {
  * runs. The choice is made on all changes of an answer, not only on those that count for the strength.
  */
 export async function suggestChecks(
-  { observations }: Pick<ObservedSuite, 'observations'>,
+  { observations, cases }: Pick<ObservedSuite, 'observations' | 'cases'>,
   options: SuggestOptions,
 ): Promise<Suggestion[]> {
   const suggestions: Suggestion[] = [];
+  // The first answer of a tool gets the checks of its declaration, which hold for all calls.
+  const declared = new Map(
+    options.isDraft === true ? [] : joinByTool({ observations, cases }).map((tool) => [tool.view, tool]),
+  );
   for (const observation of observations) {
-    const suggestion = await suggestForObservation(observation, options);
+    const tool = declared.get(observation.view);
+    const changes = [...drawChanges(observation), ...(tool === undefined ? [] : listDeclarationChanges(tool))];
+    const suggestion = await suggestForObservation(observation, changes, options);
     if (suggestion !== null) suggestions.push(suggestion);
   }
   return suggestions;
@@ -60,6 +67,7 @@ export async function suggestChecks(
 
 async function suggestForObservation(
   observation: Observation,
+  changes: readonly Candidate[],
   { replacesBrittle, isPrivate, isDraft = false, isFit = () => true }: SuggestOptions,
 ): Promise<Suggestion | null> {
   const { uses, view } = observation;
@@ -82,7 +90,7 @@ async function suggestForObservation(
   const checks = readChecks(contents);
   const usable = await findHolding(runs, stepIndex, checks);
   const judged: Judged[] = [];
-  for (const candidate of drawChanges(observation)) {
+  for (const candidate of changes) {
     const isElsewhere = !isDraft && candidate.operator.isHarmful;
     if (isElsewhere && (await isNoticedElsewhere(testCase, candidate))) continue;
     const one = await judgeWith(testCase, candidate, { stepIndex, checks });
@@ -99,7 +107,8 @@ async function suggestForObservation(
     const missed = harmful.filter((one) => !isNoticed(one, without));
     const fewest = chooseFewest(missed, tolerant, contents);
     // What replaces an assertion that no change needs is a check of the same answer, because answers change in other ways, too.
-    const chosen = fewest.length === 0 && without.size > 0 ? tolerant.filter(isShape).slice(0, 1) : fewest;
+    const isReplaced = without.size === 0 || fewest.some((index) => !isOfDeclaration(contents[index] ?? {}));
+    const chosen = isReplaced ? fewest : [...fewest, ...tolerant.filter(isShape).slice(0, 1)];
     const noticed = harmful.filter((one) => isNoticed(one, without) || chosen.some((index) => one.noticing.has(index)));
     return { chosen, noticed: noticed.length };
   };
@@ -193,6 +202,9 @@ function chooseFewest(missed: readonly Judged[], usable: readonly number[], cont
   }
   return chosen;
 }
+
+const listDeclarationChanges = (tool: Observation): Candidate[] =>
+  operators.flatMap((operator) => listDeclarationCandidates(operator, tool));
 
 /** Draws changes of an answer, the same ones each time. */
 function drawChanges(observation: Observation): Candidate[] {

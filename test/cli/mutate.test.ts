@@ -34,7 +34,7 @@ describe('mcp-eval-ci mutate', () => {
           file: 'sums.evals.yaml',
           line: 5,
           title: 'Adds',
-          add: [{ toolResultContains: 'The sum is 5.' }],
+          add: [{ toolResultContains: 'The sum is 5.' }, { argumentsMatchToolSchema: 'get-sum' }],
           removedLines: [],
         },
       ],

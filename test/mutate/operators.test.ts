@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { systemClock } from '../../src/base/time.ts';
 import type { Assertion } from '../../src/checks/assertion.ts';
 import type { JsonObject } from '../../src/base/json.ts';
+import type { Step } from '../../src/cases/step.ts';
 import { measureStrength, type JudgedChange } from '../../src/mutate/measure-strength.ts';
 import { observeCases } from '../../src/mutate/observe-cases.ts';
 import type { Operator } from '../../src/mutate/operators/define-operator.ts';
@@ -15,7 +16,15 @@ let server: FixtureMcpServer;
 let answer: CallToolResult;
 
 beforeAll(async () => {
-  server = await startFixtureMcpServer({ 'get-notes': { call: () => answer } });
+  const ofNotes = {
+    inputSchema: { type: 'object' as const, properties: { of: { type: 'string' } } },
+    call: () => answer,
+  };
+  server = await startFixtureMcpServer({
+    'get-notes': ofNotes,
+    'promise-notes': { ...ofNotes, outputSchema: { type: 'object' as const } },
+    'read-notes': { ...ofNotes, annotations: { readOnlyHint: true } },
+  });
 });
 
 afterAll(async () => {
@@ -37,8 +46,11 @@ const unsorted = json({ names: ['milk', 'apple', 'bread'] });
 interface Example {
   answer: CallToolResult;
   second?: CallToolResult;
+  /** `get-notes` if absent. */
+  tool?: string;
   noticing: Assertion;
-  blind: Assertion;
+  /** A check, or steps without one. */
+  blind: Assertion | { steps: Step[] };
 }
 
 const equals = (value: unknown, path?: string): Assertion => ({
@@ -54,7 +66,9 @@ const contains = (needle: string, path?: string): Assertion => ({
 });
 const works: Assertion = { type: 'toolResultIsError', isError: false };
 const fails: Assertion = { type: 'toolResultIsError', isError: true };
-const called: Assertion = { type: 'toolCalledAtLeastOnce', toolName: 'get-notes' };
+const called = { type: 'toolCalledAtLeastOnce', toolName: 'get-notes' } satisfies Assertion;
+const listing = { steps: [{ id: 'tools', kind: 'listTools' } as const] };
+const fits: Assertion = { type: 'argumentsMatchToolSchema', toolName: 'get-notes' };
 const whole = equals(notes.structuredContent);
 
 const examples: Readonly<Record<string, Example>> = {
@@ -133,16 +147,34 @@ const examples: Readonly<Record<string, Example>> = {
     noticing: contains('note 1'),
     blind: contains('made'),
   },
+  'drop-tool': { answer: text('The sum'), noticing: works, blind: listing },
+  'rename-tool': { answer: text('The sum'), noticing: works, blind: listing },
+  'require-argument': { answer: text('The sum'), noticing: fits, blind: works },
+  'retype-argument': { answer: text('The sum'), noticing: fits, blind: works },
+  'promise-field': {
+    answer: notes,
+    tool: 'promise-notes',
+    noticing: works,
+    blind: { ...called, toolName: 'promise-notes' },
+  },
+  'mark-destructive': {
+    answer: text('The sum'),
+    tool: 'read-notes',
+    noticing: { type: 'noDestructiveToolCalled' },
+    blind: works,
+  },
 };
 
-async function judge(operator: Operator, example: Example, check: Assertion): Promise<readonly JudgedChange[]> {
+async function judge(operator: Operator, example: Example, check: Example['blind']): Promise<readonly JudgedChange[]> {
   const target = { url: server.url, serverName: 'notes', protocol: 'legacy' as const };
   const run = async (result: CallToolResult) => {
     answer = result;
     const recorder = createCaseRecorder();
     // An error fails a case by itself, unless the case allows errors.
-    const overrides = check === called ? { advancedConfig: { failOnToolError: false } } : {};
-    const testCase = createCase([callStep('get-notes', { of: 'bread' }), assertStep(check)], overrides);
+    const overrides =
+      'type' in check && check.type === called.type ? { advancedConfig: { failOnToolError: false } } : {};
+    const call = callStep(example.tool ?? 'get-notes', { of: 'bread' });
+    const testCase = createCase('steps' in check ? check.steps : [call, assertStep(check)], overrides);
     await recorder.runCase(testCase, target, { clock: systemClock, timeoutMs: 30_000 });
     return recorder.list();
   };

@@ -3,12 +3,12 @@ import { makeErrorAnswer, type TapedAnswer } from '../../engine/session-tape.ts'
 import { type AnswerText, type AnswerView, replaceAt } from '../answer-view.ts';
 import { listArgumentNames } from '../tool-schema.ts';
 import { changeDigits, changeWord, cutText, swapCase } from './change-text.ts';
-import { type Change, defineHarmful, defineHarmless, type Operator } from './define-operator.ts';
+import { type Change, defineHarmful, defineHarmless, type AnswerOperator } from './define-operator.ts';
 
 /** Makes an operator that replaces the texts of answers that are no errors. */
 function onTexts(
   change: (text: AnswerText, view: AnswerView) => { text: string; what: string } | null,
-): Operator['list'] {
+): AnswerOperator['list'] {
   return (view) =>
     view.isError
       ? []
@@ -31,7 +31,7 @@ function changePart({ text, stableParts }: AnswerText, change: (part: string) =>
 /** A JPEG, PNG or sound that shows something else: one pixel. */
 const otherData = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
 
-export const answerOperators: readonly Operator[] = [
+export const answerOperators: readonly AnswerOperator[] = [
   defineHarmful(
     'change-answer',
     'condition',

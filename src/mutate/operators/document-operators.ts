@@ -9,11 +9,13 @@ import {
   replaceAt,
 } from '../answer-view.ts';
 import { forbidsField } from '../tool-schema.ts';
-import { type Change, defineHarmful, defineHarmless, type Operator } from './define-operator.ts';
+import { type Change, defineHarmful, defineHarmless, type AnswerOperator } from './define-operator.ts';
 import { changeDigits, changeWord, cutText, swapCase } from './change-text.ts';
 
 /** Makes an operator that replaces single values of a document. `change` returns undefined for a value that it does not change. */
-function onValues(change: (node: DocumentNode) => { value: unknown; what: string } | undefined): Operator['list'] {
+function onValues(
+  change: (node: DocumentNode) => { value: unknown; what: string } | undefined,
+): AnswerOperator['list'] {
   return ({ document, isError }) =>
     document === null || isError
       ? []
@@ -47,7 +49,7 @@ const onStableLists = (
     Array.isArray(value) && value.length > 2 && !isVolatile ? change(value, path) : undefined,
   );
 
-export const documentOperators: readonly Operator[] = [
+export const documentOperators: readonly AnswerOperator[] = [
   defineHarmful('drop-field', 'field', ({ document, isError }) =>
     document === null || isError
       ? []
