@@ -3,6 +3,8 @@ import { readTextFile } from '../base/files.ts';
 import { findOutputRoot, replaceOutput } from '../base/output-files.ts';
 import type { SourceLocation, SuiteCase } from '../cases/suite.ts';
 import type { Suggestion } from '../mutate/suggest-checks.ts';
+import type { Reading } from '../mutate/suggest-readings.ts';
+import { printItem } from '../suite/add-cases.ts';
 import { editSteps, printCheck, type StepEdit } from '../suite/edit-steps.ts';
 
 /** A suggestion with the locations of its steps in an evals file. */
@@ -21,16 +23,37 @@ export function locateSuggestions(suggestions: readonly Suggestion[], cases: rea
     shared.set(name, (shared.get(name) ?? 0) + 1);
   }
   return suggestions.flatMap(({ testCase, stepIndex, add, remove }): Located[] => {
-    // A compiled case without assertions ends with one that its file does not have.
-    const found = cases.find(
-      ({ title, steps }) => title === testCase.title && steps.length <= testCase.taped.testCase.steps.length,
-    );
+    const found = findCase(testCase, cases);
     const location = found?.steps[stepIndex]?.location;
     if (found === undefined || location === undefined) return [];
     if (shared.get(`${found.location.file}:${found.location.line}`) !== 1) return [];
     const removed = remove.flatMap((index) => found.steps[index]?.location ?? []);
     return [{ title: testCase.title, location, add, remove: removed }];
   });
+}
+
+function findCase({ title, taped }: Suggestion['testCase'], cases: readonly SuiteCase[]): SuiteCase | undefined {
+  // A compiled case without assertions ends with one that its file does not have.
+  return cases.find((each) => each.title === title && each.steps.length <= taped.testCase.steps.length);
+}
+
+/** Names the lines of the steps whose effect no case reads, with the step to add, for JSON. */
+export function locateReadings(readings: readonly Reading[], cases: readonly SuiteCase[]) {
+  return readings.flatMap(({ testCase, stepIndex, step }) => {
+    const location = findCase(testCase, cases)?.steps[stepIndex]?.location;
+    return location === undefined ? [] : [{ file: location.file, line: location.line, title: testCase.title, step }];
+  });
+}
+
+/** Prints steps to add, ready to paste. */
+export function printReadings(readings: ReturnType<typeof locateReadings>): string[] {
+  return readings.flatMap(({ file, line, title, step }) => [
+    `${file}:${line} ${title}`,
+    ...printItem(step)
+      .trimEnd()
+      .split('\n')
+      .map((each) => `  + ${each}`),
+  ]);
 }
 
 /** Names the lines of a suggestion, for JSON. */

@@ -12,9 +12,17 @@ import { observeCases } from '../mutate/observe-cases.ts';
 import { renderStrength } from '../mutate/render-strength.ts';
 import { printStrengthJson } from '../mutate/strength-json.ts';
 import { suggestChecks } from '../mutate/suggest-checks.ts';
+import { suggestReadings } from '../mutate/suggest-readings.ts';
 import { createCaseRecorder, type TapedCase } from '../mutate/taped-case.ts';
 import { isInheritedVariable } from '../server/environment.ts';
-import { locateSuggestions, printSuggestions, toPrinted, writeSuggestions } from './apply-suggestions.ts';
+import {
+  locateReadings,
+  locateSuggestions,
+  printReadings,
+  printSuggestions,
+  toPrinted,
+  writeSuggestions,
+} from './apply-suggestions.ts';
 import { createTerminalLogger, redactText } from './command-logger.ts';
 import type { GateProcess, RunFlags } from './run-flags.ts';
 
@@ -76,8 +84,18 @@ export async function runMutate(
     isPrivate: (text) => hasMachineValue(text) || redactor.redact(text) !== text,
   });
   const located = locateSuggestions(suggestions, first.cases);
-  const text = format === 'json' ? printStrengthJson(strength, located.map(toPrinted)) : renderStrength(strength);
+  const readings = locateReadings(suggestReadings(strength, observed), first.cases);
+  const text =
+    format === 'json'
+      ? printStrengthJson(strength, { suggestions: located.map(toPrinted), readings })
+      : renderStrength(strength);
   stdout.write(redactText(text, redactor));
+  if (format === 'text' && readings.length > 0) {
+    const heading =
+      'Steps that read what a step did, to add before and after it. Then run mutate again for their checks:';
+    const lines = ['', heading, ...printReadings(readings).map((line) => `  ${line}`), ''];
+    stdout.write(redactText(lines.join('\n'), redactor));
+  }
   if (writes) {
     const { added, removed, files } = await writeSuggestions(located, {
       cwd,

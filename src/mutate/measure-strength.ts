@@ -143,7 +143,8 @@ function placeAnswers({ uses }: Observation, make: () => TapedAnswer): PlacedCha
   }));
 }
 
-const loseEffect: OperatorName = { of: 'answer', name: 'lose-effect', faultClass: 'state', isHarmful: true };
+/** A tool says that it worked and does nothing. */
+export const loseEffect: OperatorName = { of: 'answer', name: 'lose-effect', faultClass: 'state', isHarmful: true };
 
 /**
  * Lists the changes in which a tool says that it worked and does nothing: later answers to the same request are as before. Where nothing is

@@ -10,10 +10,18 @@ interface PrintedSuggestion {
   removedLines: readonly number[];
 }
 
+/** A step to add before and after a step of a file, because no case reads what it changes. */
+interface PrintedReading {
+  file: string;
+  line: number;
+  title: string;
+  step: JsonObject;
+}
+
 /** Prints a strength as JSON, with the counts by tool and class, and the checks that raise it. */
 export function printStrengthJson(
   { harmful, harmless, unknown, cases, leftOut, changes }: Strength,
-  suggestions: readonly PrintedSuggestion[],
+  { suggestions, readings }: { suggestions: readonly PrintedSuggestion[]; readings: readonly PrintedReading[] },
 ): string {
   const value = {
     version: 1,
@@ -25,6 +33,7 @@ export function printStrengthJson(
     classes: countBy(changes, ({ faultClass }) => faultClass),
     leftOut,
     suggestions,
+    readings,
     changes: changes.map(({ observation: _observation, answers: _answers, ...change }) => change),
   };
   return `${JSON.stringify(value, null, 2)}\n`;

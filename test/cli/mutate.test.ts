@@ -79,6 +79,28 @@ cases:
     expect(tolerant).toBeGreaterThan(tolerantBefore);
   });
 
+  it('names the step that reads what a tool did, where no case does', async () => {
+    await using server = await startFixtureMcpServer({
+      list_notes: { call: () => text('milk') },
+      delete_note: { call: () => text('deleted') },
+    });
+    const removing = `suite: notes
+cases:
+  - title: Deletes a note
+    steps:
+      - toolCall: delete_note
+        arguments: { name: milk }
+`;
+    await using workspace = await createWorkspace({ 'notes.evals.yaml': removing });
+    const args = ['mutate', '--server-url', server.url, 'notes.evals.yaml'];
+    const printed = await runProgramInTest(args, { cwd: workspace.path });
+    expect(printed.stdout).toContain('could say that it worked and do nothing: no case reads afterwards');
+    expect(printed.stdout).toContain('  notes.evals.yaml:5 Deletes a note\n    + - toolCall: list_notes\n');
+    const json = await runProgramInTest([...args, '--format', 'json'], { cwd: workspace.path });
+    const reading = { file: 'notes.evals.yaml', line: 5, title: 'Deletes a note', step: { toolCall: 'list_notes' } };
+    expect(JSON.parse(json.stdout)).toMatchObject({ readings: [reading] });
+  });
+
   it('refuses a seed that is no number, and a hosted service', async () => {
     await using workspace = await createWorkspace({ 'sums.evals.yaml': evals });
     const run = async (...flags: string[]) =>

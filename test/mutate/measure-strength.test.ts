@@ -5,6 +5,7 @@ import { measureStrength } from '../../src/mutate/measure-strength.ts';
 import { observeCases } from '../../src/mutate/observe-cases.ts';
 import { renderStrength } from '../../src/mutate/render-strength.ts';
 import { printStrengthJson } from '../../src/mutate/strength-json.ts';
+import { suggestReadings } from '../../src/mutate/suggest-readings.ts';
 import { createCaseRecorder } from '../../src/mutate/taped-case.ts';
 import { assertStep, callStep, createCase } from '../support/factories/case-factory.ts';
 import { type FixtureMcpServer, startFixtureMcpServer, text } from '../support/servers/fixture-mcp-server.ts';
@@ -85,7 +86,8 @@ describe('the strength of evals', () => {
     const strength = await measureStrength(observed);
     const groups = Map.groupBy(strength.changes, (change) => `${change.isHarmful} ${change.faultClass}`);
     for (const [, changes] of groups) expect(changes.length).toBeLessThanOrEqual(3);
-    expect(printStrengthJson(await measureStrength(observed), [])).toBe(printStrengthJson(strength, []));
+    const print = (each: typeof strength) => printStrengthJson(each, { suggestions: [], readings: [] });
+    expect(print(await measureStrength(observed))).toBe(print(strength));
     expect(strength.harmful.noticed).toBeGreaterThan(0);
     expect(strength.harmful.noticed).toBeLessThan(strength.harmful.of);
   });
@@ -138,11 +140,15 @@ describe('the strength of evals', () => {
   it('says that an effect can be lost if nothing is read afterwards, and not if it is', async () => {
     const remove = callStep('delete_note', { name: 'milk' });
     const left = assertStep({ type: 'toolResultEquals', value: 2, path: '/total' });
-    const blind = await measureStrength(await observe([createCase([remove])]));
+    const observed = await observe([createCase([remove])]);
+    const blind = await measureStrength(observed);
+    expect(suggestReadings(blind, observed)).toMatchObject([{ stepIndex: 0, step: { toolCall: 'list_notes' } }]);
     expect(renderStrength(blind)).toContain(
       '`delete_note` could say that it worked and do nothing: no case reads afterwards  [A case]',
     );
-    const reading = await measureStrength(await observe([createCase([list, remove, list, left])]));
+    const both = await observe([createCase([list, remove, list, left])]);
+    const reading = await measureStrength(both);
+    expect(suggestReadings(reading, both)).toEqual([]);
     const lost = reading.changes.filter(({ operator }) => operator === 'lose-effect');
     expect(lost.map(({ outcome }) => outcome)).toEqual(['noticed']);
   });
