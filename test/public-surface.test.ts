@@ -104,6 +104,14 @@ const exportedNames: Readonly<Record<string, readonly string[]>> = {
     'parseReport',
     'renderReport',
   ],
+  'entries/vitest.ts': [
+    'EvalTestOptions',
+    'Evals',
+    'TestedServer',
+    'TestedServerOptions',
+    'createServerTest',
+    'describeEvals',
+  ],
   'entries/parts.ts': [
     'Annotation',
     'Clock',
@@ -143,6 +151,7 @@ const entryPoints = {
     './checks',
     './explore',
     './report',
+    './vitest',
     './parts',
     './schemas/evals.schema.json',
     './schemas/labels.schema.json',
@@ -181,13 +190,14 @@ describe('the public surface', () => {
     expect(Object.keys(manifest['bin'] ?? {})).toEqual(entryPoints.bin);
   });
 
-  it('has types that need only packages that are installed with it', () => {
-    const { dependencies } = JSON.parse(readFileSync(path.join(root, 'package.json'), 'utf8')) as {
+  it('has types that need only packages that are installed with it, and the test runner that an entry is for', () => {
+    const { dependencies, peerDependencies } = JSON.parse(readFileSync(path.join(root, 'package.json'), 'utf8')) as {
       dependencies: object;
+      peerDependencies: object;
     };
     const found = Object.keys(exportedNames).flatMap((entry) => listTypePackages(entry.replace(/ts$/, 'd.ts')));
     expect(found).toEqual(expect.arrayContaining(['zod', '@ai-sdk/provider']));
-    expect(found.filter((name) => !(name in dependencies))).toEqual([]);
+    expect(found.filter((name) => !(name in dependencies) && !(name in peerDependencies))).toEqual([]);
   });
 });
 

@@ -9,6 +9,7 @@ import { anyProtocol, type ProtocolChoice } from '../model/protocol.ts';
 import type { Sourced } from '../model/source.ts';
 import { serverUnderTest } from '../cases/step-server.ts';
 import { openAccess, openServer } from '../server/open-server.ts';
+import type { ServerFactory } from '../server/in-process-server.ts';
 import type { RunningServer } from '../server/running-server.ts';
 import type { GateOptions } from './options/schema.ts';
 import type { PlannedServer } from './plan/plan-server.ts';
@@ -35,10 +36,10 @@ export interface ReachContext {
  */
 export async function planOneServer(
   options: GateOptions,
-  { cwd, environment }: { cwd: string; environment: ReachContext['environment'] },
+  context: { cwd: string; environment: ReachContext['environment']; inProcess?: ServerFactory },
 ): Promise<PlannedServer> {
   const findings = createFindings();
-  const { servers } = await planServers(options, { cwd, environment }, findings);
+  const { servers } = await planServers(options, context, findings);
   if (servers.length > 1) {
     const names = servers.map(({ name }) => name).join(', ');
     const message = `choose one server of the file with \`${options.mcpConfig?.path}#<name>\`: ${names}`;

@@ -51,8 +51,15 @@ export interface RunGateOptions extends GivenOptions {
   onProgress?: ProgressListener | undefined;
 }
 
-/** @throws {ConfigurationError} with everything that is wrong with options and files; nothing has started then */
-export async function runGateOf(options: RunGateOptions): Promise<Report> {
+/**
+ * `updatesSnapshots` writes the files of `toMatchFile` instead of comparing with them.
+ *
+ * @throws {ConfigurationError} with everything that is wrong with options and files; nothing has started then
+ */
+export async function runGateOf(
+  options: RunGateOptions,
+  { updatesSnapshots = false }: { updatesSnapshots?: boolean } = {},
+): Promise<Report> {
   const {
     cwd = process.cwd(),
     env = process.env,
@@ -86,7 +93,7 @@ export async function runGateOf(options: RunGateOptions): Promise<Report> {
     .then((read) =>
       planGate(
         { ...read, ...values },
-        { cwd, environment: env, inlineSuites: suites, checks, ...(server && { inProcess: server }) },
+        { cwd, environment: env, inlineSuites: suites, checks, updatesSnapshots, ...(server && { inProcess: server }) },
       ),
     )
     .catch(throwWithOwnNames);

@@ -110,6 +110,7 @@ export const packageRooms: ReadonlyMap<string, readonly string[] | null> = new M
   ['smol-toml', ['init', 'gate']],
   ['stemmer', ['base']],
   ['undici', ['http', 'mcp', 'tunnel', 'github']],
+  ['vitest', ['library']],
   ['ws', ['tunnel']],
   ['yaml', ['suite']],
   ['zod', null],

@@ -7,10 +7,14 @@ import { rolldown } from 'rolldown';
  * Bundles a program with its packages into `file`, and lazy imports into files next to it. A simultaneous run of the tests never reads an
  * incomplete file.
  */
-export async function bundleFiles(input: string, file: string, { minify = false } = {}): Promise<void> {
+export async function bundleFiles(
+  input: string,
+  file: string,
+  { minify = false, external = [] as string[] } = {},
+): Promise<void> {
   const target = dirname(file);
   const directory = join(target, randomUUID());
-  await using bundle = await rolldown({ input, platform: 'node', logLevel: 'warn' });
+  await using bundle = await rolldown({ input, external, platform: 'node', logLevel: 'warn' });
   await bundle.write({
     dir: directory,
     format: 'esm',
