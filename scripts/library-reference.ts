@@ -11,6 +11,7 @@ const entries = [
   { name: 'mcp-eval-ci/checks', file: 'src/entries/checks.ts' },
   { name: 'mcp-eval-ci/explore', file: 'src/entries/explore.ts' },
   { name: 'mcp-eval-ci/report', file: 'src/entries/report.ts' },
+  { name: 'mcp-eval-ci/node-test', file: 'src/entries/node-test.ts' },
   { name: 'mcp-eval-ci/vitest', file: 'src/entries/vitest.ts' },
   { name: 'mcp-eval-ci/parts', file: 'src/entries/parts.ts', isUnstable: true },
 ];

@@ -104,6 +104,7 @@ const exportedNames: Readonly<Record<string, readonly string[]>> = {
     'parseReport',
     'renderReport',
   ],
+  'entries/node-test.ts': ['EvalTestOptions', 'Evals', 'describeEvals'],
   'entries/vitest.ts': [
     'EvalTestOptions',
     'Evals',
@@ -151,6 +152,7 @@ const entryPoints = {
     './checks',
     './explore',
     './report',
+    './node-test',
     './vitest',
     './parts',
     './schemas/evals.schema.json',
