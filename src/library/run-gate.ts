@@ -14,6 +14,7 @@ import type { Report } from '../model/report.ts';
 import type { ServerFactory } from '../server/in-process-server.ts';
 import type { IterationOutcome } from '../verdict/tally.ts';
 import { type GivenOptions, throwWithOwnNames, writeOptionTexts } from './option-texts.ts';
+import { callReporters, type Reporter } from './reporter.ts';
 import { checkParticipants, findProcessOptions, inProcessStand } from './server-options.ts';
 
 /** An iteration that has a result. */
@@ -45,6 +46,8 @@ export interface RunGateOptions extends GivenOptions {
   logger?: Logger | undefined;
   /** Checks of your own, made with `defineCheck`. Cases use them by their names. */
   checks?: readonly OwnCheck[] | undefined;
+  /** Reporters of your own, made with `defineReporter`. Each gets the report at the end of the gate. */
+  reporters?: readonly Reporter[] | undefined;
   /** Called for every iteration when it has a result. Must not throw. */
   onIteration?: ((iteration: FinishedIteration) => void) | undefined;
   /** Called for every step of the gate. Must not throw. */
@@ -66,6 +69,7 @@ export async function runGateOf(
     signal,
     logger,
     checks = [],
+    reporters = [],
     onIteration,
     onProgress,
     policy,
@@ -112,6 +116,7 @@ export async function runGateOf(
         }),
     }),
   });
+  await callReporters(reporters, report, logger ?? silentLogger);
   return report;
 }
 

@@ -1,4 +1,5 @@
 import { CancelledError, ConfigurationError, type ConfigurationIssue } from '../base/errors.ts';
+import { isRecord } from '../base/json.ts';
 import { type Logger, silentLogger } from '../base/logger.ts';
 import { createRedactor, type Redactor } from '../base/redaction.ts';
 import { parseDuration, systemClock } from '../base/time.ts';
@@ -98,9 +99,12 @@ export function checkParticipants(options: Readonly<Record<string, unknown>>): C
   };
   const isFunction = (value: unknown) => typeof value === 'function';
   const isObject = (value: unknown) => typeof value === 'object' && value !== null;
+  const isListOfReporters = (value: unknown) =>
+    Array.isArray(value) && value.every((each: unknown) => isRecord(each) && isFunction(each['report']));
   return [
     ...expect('server', isFunction, 'a function'),
     ...expect('checks', Array.isArray, 'a list of checks that `defineCheck` made'),
+    ...expect('reporters', isListOfReporters, 'a list of reporters that `defineReporter` made'),
     ...expect('onIteration', isFunction, 'a function'),
     ...expect('onProgress', isFunction, 'a function'),
     ...expect('signal', (value) => value instanceof AbortSignal, 'an AbortSignal'),

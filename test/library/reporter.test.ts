@@ -1,0 +1,47 @@
+import { describe, expect, it } from 'vitest';
+import { type Logger, silentLogger } from '../../src/base/logger.ts';
+import { runGate } from '../../src/library/functions.ts';
+import { defineReporter } from '../../src/library/reporter.ts';
+import { plainServerCommand } from '../support/servers/bundled-servers.ts';
+import { createWorkspace } from '../support/workspace.ts';
+
+describe("reporters of one's own", () => {
+  it('get the report at the end, and one that throws neither stops the others nor changes the verdict', async () => {
+    await using workspace = await createWorkspace({});
+    const warnings: string[] = [];
+    const logger: Logger = { ...silentLogger, warning: (message) => warnings.push(message) };
+    const seen: string[] = [];
+    const report = await runGate({
+      serverCommand: plainServerCommand,
+      cwd: workspace.path,
+      logger,
+      tests: [{ title: 'Counts', steps: [{ toolCall: 'count' }] }],
+      reporters: [
+        defineReporter({
+          name: 'changes',
+          report: (own) => {
+            own.verdict.outcome = 'failed';
+            throw new Error('no disk');
+          },
+        }),
+        defineReporter({
+          name: 'later',
+          report: async ({ verdict, cases }) => {
+            await Promise.resolve();
+            seen.push(verdict.outcome, ...cases.map(({ title }) => title));
+          },
+        }),
+      ],
+    });
+    expect(seen).toEqual(['passed', 'Counts']);
+    expect(report.verdict.outcome).toBe('passed');
+    expect(warnings).toContain('The reporter changes failed: no disk');
+  });
+
+  it('are refused before anything starts if they are none', async () => {
+    const gate = { serverCommand: plainServerCommand, evals: 'x', reporters: [{ name: 'csv' }] };
+    await expect(runGate(gate as object)).rejects.toThrow(
+      'reporters: cannot be a list; give a list of reporters that `defineReporter` made',
+    );
+  });
+});
