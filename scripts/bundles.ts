@@ -9,6 +9,9 @@ interface Bundle {
 /** Bundles the program of the schema worker. */
 export const bundleSchemaWorker = (root: string) => bundle(root, 'src/engine/schema-worker.ts');
 
+/** Bundles the program of the process of a check module. */
+export const bundleCheckWorker = (root: string) => bundle(root, 'src/server/check-worker.ts');
+
 /** Bundles GitHub's client with all its packages except undici. */
 export const bundleOctokit = (root: string) => bundle(root, 'src/github/octokit.ts', ['undici']);
 

@@ -12,6 +12,7 @@ const sources = ['src/**/*.ts', 'packages/**/*.ts', 'page/**/*.ts', 'bench/**/*.
 const skipped = new Set([
   'src/report/html/page-assets.ts',
   'src/engine/schema-worker-source.ts',
+  'src/server/check-worker-source.ts',
   'src/browser/probe-source.ts',
   'scripts/wording.ts',
   'test/scripts/wording.test.ts',

@@ -9,7 +9,7 @@ import { clearRemoteResources } from '../gate/run/clear-remote.ts';
 import { type RemoteResources, parseRemoteResources } from '../gate/run/cleanup-journal.ts';
 import { serviceProfiles } from '../service/profile.ts';
 import { sendSignal } from '../server/process-tree.ts';
-import { nameBaseMarker } from '../server/environment.ts';
+import { listMarkers } from '../server/environment.ts';
 import { stopMarkedProcesses } from '../server/kill-orphans.ts';
 import { readInputs } from './inputs.ts';
 import type { JobOutput } from './action-logger.ts';
@@ -54,7 +54,7 @@ async function waitForGate(pid: number): Promise<void> {
 async function stopProcesses(processMarker: string): Promise<void> {
   if (processMarker === '') return;
   const options = { graceMs, clock: systemClock };
-  const counts = [processMarker, nameBaseMarker(processMarker)].map((marker) => stopMarkedProcesses(marker, options));
+  const counts = listMarkers(processMarker).map((marker) => stopMarkedProcesses(marker, options));
   const stopped = (await Promise.all(counts)).reduce((sum, count) => sum + count, 0);
   if (stopped > 0) info(`Processes of the server that had been left running and are stopped now: ${stopped}.`);
 }

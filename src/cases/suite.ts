@@ -55,6 +55,8 @@ export interface Suite {
   cases: SuiteCase[];
   /** The uses of checks of one's own. Absent if the suite can have none. */
   ownChecks?: readonly LocatedOwnCheck[];
+  /** The files that export checks of one's own, relative to the evals file. Absent if it names none. */
+  checkModules?: ReadonlyArray<{ path: string; location: SourceLocation }>;
 }
 
 /** A use of a check of one's own, with its location in the file. */

@@ -6,6 +6,16 @@ export function nameBaseMarker(marker: string): string {
   return `${marker}-base`;
 }
 
+/** Names the marker for processes with checks of one's own, which continue while servers end. */
+export function nameCheckMarker(marker: string): string {
+  return `${marker}-checks`;
+}
+
+/** Lists the markers of all processes of a job. */
+export function listMarkers(marker: string): string[] {
+  return [marker, nameBaseMarker(marker), nameCheckMarker(marker)];
+}
+
 /**
  * The variables that a program needs to run, find its files and use the user's language, and no others: no INPUT_*, ACTIONS_*,
  * GITHUB_TOKEN or API key. RUNNER_TRACKING_ID stays, because the runner uses it to find orphans at the end of a job. NODE_EXTRA_CA_CERTS

@@ -47,7 +47,8 @@ function readDocument(
 }
 
 function parseOwnSuite(file: SourceDocument, hasOwnChecks: boolean): { suite: Suite | null; findings: Finding[] } {
-  const named = hasOwnChecks ? nameOwnChecks(file) : null;
+  const checkModules = listCheckModules(file);
+  const named = hasOwnChecks || checkModules.length > 0 ? nameOwnChecks(file) : null;
   const { document, origins, findings } = expandRows(named?.document ?? file);
   if (findings.some(({ code }) => code === 'too-many-cases')) return { suite: null, findings };
   const { data, issues } = parseCases(document.value);
@@ -57,8 +58,20 @@ function parseOwnSuite(file: SourceDocument, hasOwnChecks: boolean): { suite: Su
       : buildSuite(data, document, origins);
   // Removes repeated findings, because each row of a case repeats the mistakes of the case.
   const distinct = new Map([...findings, ...built.findings].map((finding) => [JSON.stringify(finding), finding]));
-  const suite = built.suite === null || named === null ? built.suite : { ...built.suite, ownChecks: named.ownChecks };
-  return { suite, findings: [...distinct.values()] };
+  const own = {
+    ...(named !== null && { ownChecks: named.ownChecks }),
+    ...(checkModules.length > 0 && { checkModules }),
+  };
+  return { suite: built.suite && { ...built.suite, ...own }, findings: [...distinct.values()] };
+}
+
+function listCheckModules(file: SourceDocument): NonNullable<Suite['checkModules']> {
+  const written = readPart(file.value, 'checkModules');
+  const paths: unknown[] = Array.isArray(written) ? written : [written];
+  return paths.flatMap((path, index) => {
+    const at = ['checkModules', ...(Array.isArray(written) ? [index] : [])];
+    return typeof path === 'string' ? [{ path, location: file.locateValue(at) }] : [];
+  });
 }
 
 /** Zod passes all issues of a list to one call, and the engine takes about a hundred thousand arguments. */

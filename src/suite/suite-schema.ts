@@ -240,6 +240,14 @@ export const suiteSchema = z.strictObject({
     description: 'Steps after every iteration of every case, whatever happened. A failure is a warning.',
   }),
   checks: checkList.exactOptional().meta({ description: 'Asserted at the end of every iteration of every case.' }),
+  checkModules: z
+    .union([text, z.array(text).min(1)])
+    .exactOptional()
+    .meta({
+      description:
+        'A TypeScript or JavaScript file, relative to this file, that exports checks of your own; or a list of such files.',
+      examples: ['./my-checks.ts'],
+    }),
   policy: suitePolicySchema
     .exactOptional()
     .meta({ description: 'Requirements on the results; options of the command override them.' }),

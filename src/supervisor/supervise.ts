@@ -6,7 +6,7 @@ import { writeOutput } from '../base/output-files.ts';
 import { systemClock } from '../base/time.ts';
 import { signalGroup } from '../server/process-tree.ts';
 import { spawnProgram } from '../server/spawn.ts';
-import { nameBaseMarker } from '../server/environment.ts';
+import { listMarkers } from '../server/environment.ts';
 import { stopMarkedProcesses } from '../server/kill-orphans.ts';
 import { hideEnvironment, splitEnvironment } from './environment.ts';
 import {
@@ -72,7 +72,7 @@ export async function supervise({
   if ('exitCode' in end) return end.exitCode;
   for (const id of watched.groups) signalGroup(id, 'SIGKILL');
   const options = { graceMs: sweepGraceMs, clock: systemClock };
-  await Promise.all([marker, nameBaseMarker(marker)].map((each) => stopMarkedProcesses(each, options)));
+  await Promise.all(listMarkers(marker).map((each) => stopMarkedProcesses(each, options)));
   if (end.signalExitCode !== null) return end.signalExitCode;
   print(`Error: ${end.cause} The verdict is inconclusive.`);
   const fallback = watched.fallback();

@@ -98,6 +98,7 @@ describe('parseGateOptions', () => {
       sandboxNetwork: 'on',
       sandboxWrite: [],
       allowPullRequestTarget: false,
+      allowUnsandboxedChecks: false,
       service: 'embedded',
       upload: 'off',
       baseUrl: null,

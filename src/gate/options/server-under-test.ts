@@ -279,6 +279,11 @@ export const serverOptions = {
     text: 'Whether a server may start on `pull_request_target`: `true` or `false`. Code of a pull request gets the secrets of the repository there.',
     default: 'false',
   }),
+  allowUnsandboxedChecks: defineOption({
+    schema: flag,
+    text: 'Whether a CI job may run `checkModules` of evals files on a machine without a sandbox: `true` or `false`. A pull request can then run code with the rights of the job.',
+    default: 'false',
+  }),
 };
 
 type Values = OptionValues<typeof serverOptions>;

@@ -93,7 +93,7 @@ export async function planBase(
     package: null,
     setup: baseSetup,
     patterns: options.evals,
-    cachePath: planCache(options, context, findings),
+    cachePath: context.suites.some(hasCheckModules) ? null : planCache(options, context, findings),
     cacheSecret,
     secrets: cacheSecret === null ? [] : [cacheSecret],
     cases: context.suites.reduce((total, suite) => total + (suite.kind === 'file' ? suite.suite.cases.length : 0), 0),
@@ -145,6 +145,11 @@ export async function planBase(
   const label = `${commit.slice(0, 7)}, the merge base with ${name}`;
   const moved = servers.map((server) => ({ ...server, cwd: relative(directory, server.cwd) }));
   return { ...own, servers, label, checkout, cacheKey: describe(moved), problem: null };
+}
+
+/** The base's results depend on code that no key of a cache can describe. */
+function hasCheckModules(planned: PlannedSuite): boolean {
+  return planned.kind === 'file' && planned.suite.checkModules !== undefined;
 }
 
 function nameDirectory(): string {

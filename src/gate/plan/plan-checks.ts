@@ -18,7 +18,10 @@ export async function planChecks(
   findings.addAll(findNameIssues(checks));
   const known = new Map(checks.map((check) => [check.name, check]));
   const files = suites.flatMap((planned) => (planned.kind === 'file' ? [planned.suite] : []));
-  const uses = files.flatMap(({ ownChecks = [] }) => ownChecks);
+  // The names of checks in modules are known when the modules are loaded.
+  const uses = files.flatMap(({ ownChecks = [], checkModules }) =>
+    ownChecks.filter(({ use }) => checkModules === undefined || known.has(use.name)),
+  );
   for (const used of uses) findings.addAll(await findUseIssues(used, known));
   return known;
 }

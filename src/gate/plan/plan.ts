@@ -12,6 +12,7 @@ import type { Revision, ShardReport } from '../../model/report.ts';
 import type { VerdictReason } from '../../model/verdict.ts';
 import { listUnmatchedSuites } from '../../verdict/merge-policies.ts';
 import type { PlannedBehaviour } from './plan-behaviour.ts';
+import type { PlannedCheckModules } from './plan-check-modules.ts';
 import { readCiJob } from './ci-job.ts';
 import type { PlannedBase } from './plan-base.ts';
 import { hasBase } from '../options/base.ts';
@@ -92,6 +93,8 @@ export interface GatePlan extends PlannedPast, PlannedTraces {
   snapshots: PlannedSnapshots | null;
   /** The checks of one's own that cases may use, by name; null for none. */
   ownChecks: ReadonlyMap<string, OwnCheck> | null;
+  /** The files that export further checks; null if no suite names one, or if a hosted service runs the cases. */
+  checkModules: PlannedCheckModules | null;
   /** Null if the surface of the server is not compared. */
   surface: PlannedSurface | null;
   /** Null if the policy names no host. */
@@ -173,6 +176,9 @@ export async function planGate(options: GateOptions, context: PlanContext): Prom
   const { planBehaviour } =
     options.behaviour === 'off' ? { planBehaviour: () => null } : await import('./plan-behaviour.ts');
   const { planChecks } = hasOwnChecks ? await import('./plan-checks.ts') : { planChecks: null };
+  const hasModules = suites.some((planned) => planned.kind === 'file' && planned.suite.checkModules !== undefined);
+  const { planCheckModules } =
+    hasModules && service.hosted === null ? await import('./plan-check-modules.ts') : { planCheckModules: () => null };
   const pricing = applyPricingDefaults(rules);
   const common = policy.file?.common ?? emptyPolicyLayer;
   const draft = {
@@ -200,6 +206,7 @@ export async function planGate(options: GateOptions, context: PlanContext): Prom
     models: await planPrompts(options, draft, findings),
     snapshots: await planSnapshots(draft, findings),
     ownChecks: (await planChecks?.(suites, context, findings)) ?? null,
+    checkModules: await planCheckModules(options, { cwd, environment, ci, suites, policy }, findings),
     surface: await planSurface(options, draft, findings),
     hosts: planHosts(options, draft, findings),
     behaviour: await planBehaviour(options, draft, findings),

@@ -104,7 +104,13 @@ export async function runSuites(
     // Compared before the server of the job starts, so that nothing else runs while calls are timed.
     await behaviour.compare(base, { ...context, cwd: plan.cwd, signal: lifetime.cancelRun });
     const reaching = { ...context, signal: lifetime.cancelRun, deadline: lifetime.deadline, witnesses, upstream };
-    await using backend = await openBackend(plan, { ...reaching, cwd: plan.cwd });
+    const { openCheckModules } = plan.checkModules === null ? {} : await import('./open-check-modules.ts');
+    await using opened =
+      plan.checkModules === null
+        ? null
+        : ((await openCheckModules?.(plan.checkModules, plan.ownChecks, { ...reaching, cwd: plan.cwd })) ?? null);
+    const ownChecks = opened?.checks ?? plan.ownChecks;
+    await using backend = await openBackend({ ...plan, ownChecks }, { ...reaching, cwd: plan.cwd });
     await using _recordings = {
       [Symbol.asyncDispose]: async () => {
         ({ recordings, modelNotes, snapshots } = await backend.collect());
