@@ -166,7 +166,9 @@ export default defineCheck({ name: 'isConfined', schema: { type: 'object' }, jud
 
   it('are those of the base with `policy-ref: base`, with their imports and without packages', async () => {
     const suite = writeSuite(['{ saysWord: blue }']);
-    const base = { 'checks.ts': checks, 'lib/says.ts': lib, 'own.evals.yaml': suite };
+    const name = 'lib/@say [s].ts';
+    const written = checks.replace('./lib/says.ts', `./${name}`);
+    const base = { 'checks.ts': written, [name]: lib, 'own.evals.yaml': suite };
     const run = async (before: Record<string, string>, after: Record<string, string>) => {
       const { workspace, environment } = await createPullRequest(before, after);
       await using _workspace = workspace;
@@ -177,7 +179,7 @@ export default defineCheck({ name: 'isConfined', schema: { type: 'object' }, jud
       );
       return { cases: readCases(ran), notes: ran.report.notes.filter((note) => note.includes('checks.ts')) };
     };
-    const lenient = { 'lib/says.ts': 'export const says = () => true;\n' };
+    const lenient = { [name]: 'export const says = () => true;\n' };
     const failing = { '{ saysWord: blue }': '0 of 1: saysWord: it does not say blue.' };
     expect(await run(base, lenient)).toEqual({ cases: failing, notes: [] });
     const { 'checks.ts': _checks, ...withoutModule } = base;
@@ -185,7 +187,7 @@ export default defineCheck({ name: 'isConfined', schema: { type: 'object' }, jud
       cases: failing,
       notes: ['main has no checks.ts yet, so that the one of this pull request counts.'],
     });
-    const importing = { ...base, 'checks.ts': `import 'left-pad';\n${checks}` };
+    const importing = { ...base, 'checks.ts': `import 'left-pad';\n${written}` };
     expect((await run(importing, lenient)).cases).toEqual({
       '{ saysWord: blue }': expect.stringContaining(
         'checks.ts cannot be loaded: it imports left-pad, which comes from the change and not from the base',

@@ -174,7 +174,8 @@ async function readBaseModule(
 }
 
 function locateInBase(path: string): string {
-  return new URL(path.split('/').map(encodeURIComponent).join('/'), baseDirectory).href;
+  // The parser escapes the other characters, as it does when an import is resolved.
+  return new URL(path.replaceAll(/[%?#]/g, encodeURIComponent), baseDirectory).href;
 }
 
 /** Lists texts that look like relative imports. One that is none costs a search for a file that does not exist. */
