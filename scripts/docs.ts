@@ -1,5 +1,5 @@
 // Writes everything that is generated from the sources: action.yml, the tables in README.md, docs/evals.md, docs/hosts.md, docs/inputs.md, docs/library-reference.md, docs/policy.md and
-// packages/eval-service/docs/api.md, the gallery of failures, the JSON Schemas, the program and style of the report's page, the program of the schema worker, and the
+// packages/eval-service/docs/api.md, the gallery of failures, the JSON Schemas, the program and style of the report's page, the programs of the schema worker and of the check worker, and the
 // program that finds elements of widgets. With --check, it writes nothing and fails if something is stale.
 import { readFile, writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';

@@ -95,8 +95,14 @@ async function checkSandbox(
   { cwd, environment, location }: Pick<ModuleContext, 'cwd' | 'environment'> & { location: SourceLocation },
   findings: Findings,
 ): Promise<void> {
+  // It says once in a job what `enable-sandbox` changed.
+  const logger = {
+    ...silentLogger,
+    info: (message: string) => findings.remark(message),
+    warning: (message: string) => findings.note(message),
+  };
   try {
-    await using _opened = await openSandbox(sandbox, { cwd, environment, logger: silentLogger });
+    await using _opened = await openSandbox(sandbox, { cwd, environment, logger });
   } catch (error) {
     if (!(error instanceof SandboxError)) throw error;
     const why = error.message.replace(/^.*?cannot be met: /, '').replace(/\.$/, '');
