@@ -20,6 +20,7 @@ export type { CompareBehaviourOptions } from './library/compare-behaviour.ts';
 export type { CompareSurfacesOptions, SurfaceComparison } from './library/compare-surfaces.ts';
 export type { GivenOptions } from './library/option-texts.ts';
 export type { FinishedIteration, RunGateOptions } from './library/run-gate.ts';
+export { defineModel, type OwnModel } from './library/own-model.ts';
 export { defineReporter, type Reporter } from './library/reporter.ts';
 export type { MeasuredBehaviour, MeasuredDifference } from './model/behaviour.ts';
 export type { CaseReport, IterationFailure } from './model/case-report.ts';

@@ -10,10 +10,12 @@ import type { InlineSuite } from '../gate/plan/plan-suites.ts';
 import { extendEvidence } from '../gate/run/evidence-log.ts';
 import type { ProgressListener } from '../gate/run/progress.ts';
 import type { OwnCheck } from '../checks/own-check.ts';
+import { parseModelName } from '../models/model-name.ts';
 import type { Report } from '../model/report.ts';
 import type { ServerFactory } from '../server/in-process-server.ts';
 import type { IterationOutcome } from '../verdict/tally.ts';
 import { type GivenOptions, throwWithOwnNames, writeOptionTexts } from './option-texts.ts';
+import type { OwnModel } from './own-model.ts';
 import { callReporters, type Reporter } from './reporter.ts';
 import { checkParticipants, findProcessOptions, inProcessStand } from './server-options.ts';
 
@@ -46,6 +48,8 @@ export interface RunGateOptions extends GivenOptions {
   logger?: Logger | undefined;
   /** Checks of your own, made with `defineCheck`. Cases use them by their names. */
   checks?: readonly OwnCheck[] | undefined;
+  /** Models of your own, made with `defineModel`. Cases use them by their names. */
+  models?: readonly OwnModel[] | undefined;
   /** Reporters of your own, made with `defineReporter`. Each gets the report at the end of the gate. */
   reporters?: readonly Reporter[] | undefined;
   /** Called for every iteration when it has a result. Must not throw. */
@@ -70,6 +74,7 @@ export async function runGateOf(
     logger,
     checks = [],
     reporters = [],
+    models = [],
     onIteration,
     onProgress,
     policy,
@@ -97,7 +102,15 @@ export async function runGateOf(
     .then((read) =>
       planGate(
         { ...read, ...values },
-        { cwd, environment: env, inlineSuites: suites, checks, updatesSnapshots, ...(server && { inProcess: server }) },
+        {
+          cwd,
+          environment: env,
+          inlineSuites: suites,
+          checks,
+          models: groupModels(models),
+          updatesSnapshots,
+          ...(server && { inProcess: server }),
+        },
       ),
     )
     .catch(throwWithOwnNames);
@@ -118,6 +131,14 @@ export async function runGateOf(
   });
   await callReporters(reporters, report, logger ?? silentLogger);
   return report;
+}
+
+function groupModels(models: readonly OwnModel[]): Map<string, Map<string, OwnModel['model']>> {
+  const named = models.map(({ name, model }) => ({ ...parseModelName(name), model }));
+  const groups = Map.groupBy(named, ({ provider }) => provider);
+  return new Map(
+    [...groups].map(([provider, own]) => [provider, new Map(own.map(({ name, model }) => [name, model]))]),
+  );
 }
 
 /** Separates the suites that are values from the paths of files. */

@@ -101,9 +101,19 @@ export function checkParticipants(options: Readonly<Record<string, unknown>>): C
   const isObject = (value: unknown) => typeof value === 'object' && value !== null;
   const isListOfReporters = (value: unknown) =>
     Array.isArray(value) && value.every((each: unknown) => isRecord(each) && isFunction(each['report']));
+  const isListOfModels = (value: unknown) =>
+    Array.isArray(value) &&
+    value.every(
+      (each: unknown) =>
+        isRecord(each) &&
+        /^[^/]+\/./.test(String(each['name'])) &&
+        isRecord(each['model']) &&
+        isFunction(each['model']['doGenerate']),
+    );
   return [
     ...expect('server', isFunction, 'a function'),
     ...expect('checks', Array.isArray, 'a list of checks that `defineCheck` made'),
+    ...expect('models', isListOfModels, 'a list of models that `defineModel` made'),
     ...expect('reporters', isListOfReporters, 'a list of reporters that `defineReporter` made'),
     ...expect('onIteration', isFunction, 'a function'),
     ...expect('onProgress', isFunction, 'a function'),

@@ -1,8 +1,8 @@
-import type { LanguageModelV4CallOptions, LanguageModelV4GenerateResult } from '@ai-sdk/provider';
-import { ModelError } from '../base/errors.ts';
+import type { LanguageModelV4, LanguageModelV4CallOptions, LanguageModelV4GenerateResult } from '@ai-sdk/provider';
+import { describeError, ModelError } from '../base/errors.ts';
 import type { Logger } from '../base/logger.ts';
 import type { Redactor } from '../base/redaction.ts';
-import type { Clock } from '../base/time.ts';
+import { type Clock, race, startTimeLimit } from '../base/time.ts';
 import { attemptRequest, parseJsonAnswer } from '../http/attempt.ts';
 import type { Route } from '../http/dispatcher.ts';
 import type { FailedAnswer } from '../http/failed-answer.ts';
@@ -79,13 +79,28 @@ export async function attemptCall(
     return new Response(outcome.answer, { headers: { 'content-type': 'application/json' } });
   };
   try {
-    const result = await caller.createModel(fetchAnswer).doGenerate(buildOptions(call));
+    const model = caller.createModel(fetchAnswer);
+    const result = await (caller.settings.format === 'own'
+      ? askOwn(model, call, { caller, bounds })
+      : model.doGenerate(buildOptions(call)));
     return judgeResult(result, caller);
   } catch (error) {
     bounds.signal.throwIfAborted();
     if (failure !== undefined) return { ok: false, ...failure };
     return explainConversion(error, wasAnswered, caller);
   }
+}
+
+/** The limits of a request end a call of a provider; a model of the program sends none. */
+async function askOwn(
+  model: LanguageModelV4,
+  call: ModelCall,
+  { caller: { clock, limits, ...caller }, bounds }: { caller: ProviderCaller; bounds: AttemptBounds },
+): Promise<LanguageModelV4GenerateResult> {
+  const afterMs = Math.min(limits.attemptTimeoutMs, bounds.remainingMs);
+  using limit = startTimeLimit(clock, { afterMs, what: formatModelName(caller.model), signal: bounds.signal });
+  const answer = async () => await model.doGenerate({ ...buildOptions(call), abortSignal: limit.signal });
+  return await race(answer(), { signals: [limit.signal] });
 }
 
 function buildOptions({
@@ -174,9 +189,13 @@ export function judgeResult<T extends Pick<LanguageModelV4GenerateResult, 'conte
 function explainConversion(
   error: unknown,
   wasAnswered: boolean,
-  { model, settings }: ProviderCaller,
+  { model, settings, redactor }: ProviderCaller,
 ): { ok: false } & AttemptFailure {
   const name = formatModelName(model);
+  if (settings.format === 'own') {
+    const message = `${name} failed: ${redactor.redact(describeError(error))}`;
+    return { ok: false, error: new ModelError(message, { kind: 'unavailable' }), repeat: 'never' };
+  }
   if (wasAnswered) {
     const message = `${name} gave an answer that its API does not describe.`;
     const hint = `If ${settings.baseUrlVariable} is set, check it.`;

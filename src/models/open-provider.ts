@@ -12,6 +12,7 @@ export type CreateModel = (fetch: ProviderFetch) => LanguageModelV4;
 const loaders = {
   anthropic: async () => await import('./anthropic.ts'),
   compatible: async () => await import('./compatible.ts'),
+  own: async () => await import('./own-model.ts'),
   responses: async () => await import('./responses.ts'),
 };
 

@@ -1,3 +1,4 @@
+import type { LanguageModelV4 } from '@ai-sdk/provider';
 import type { ModelParameters } from '../cases/case.ts';
 import { ModelError } from '../base/errors.ts';
 import { generator } from '../base/version.ts';
@@ -9,8 +10,8 @@ import { hasMoreThanPath, isHeaderSafe, isProtected } from '../http/url.ts';
 
 type ModelParameter = keyof ModelParameters;
 
-/** Anthropic's Messages, Chat Completions, with which the other providers are compatible, or OpenAI's Responses. */
-export type WireFormat = 'anthropic' | 'compatible' | 'responses';
+/** Anthropic's Messages, Chat Completions, with which the other providers are compatible, OpenAI's Responses, or a model of the program. */
+export type WireFormat = 'anthropic' | 'compatible' | 'responses' | 'own';
 
 interface Provider {
   format: WireFormat;
@@ -91,6 +92,8 @@ export interface ProviderSettings {
   keyVariable: string;
   /** The variable that sets the base URL. */
   baseUrlVariable: string;
+  /** The models that the program gave, by name. Only they are asked. */
+  models?: ReadonlyMap<string, LanguageModelV4>;
 }
 
 /** Writes the headers of a call that do not depend on its format. */
@@ -115,14 +118,27 @@ export interface ProviderSources {
   environment: Readonly<Record<string, string | undefined>>;
   /** Keys by provider, which take precedence over those of the environment. */
   keys?: ReadonlyMap<string, Secret>;
+  /** Models of the program, by provider and name. */
+  models?: ReadonlyMap<string, ReadonlyMap<string, LanguageModelV4>>;
 }
 
 const givenKeys = 'model-api-keys';
+
+/** Nothing is sent for a model of the program. */
+const ownSettings = {
+  format: 'own',
+  baseUrl: new URL('http://localhost'),
+  apiKey: null,
+  headers: new Map<string, Secret>(),
+  keyVariable: 'models',
+  baseUrlVariable: 'models',
+} as const;
+
 const baseUrlEnd = /_BASE_URL$/;
 const longestQuote = 60;
 
 /** Reads the keys and base URLs of providers. A provider outside the table needs `<NAME>_BASE_URL`, and may have `<NAME>_API_KEY`. */
-export function readProviders({ environment, keys = new Map() }: ProviderSources): ProviderDirectory {
+export function readProviders({ environment, keys = new Map(), models: own }: ProviderSources): ProviderDirectory {
   const variables = new Map<string, string>();
   for (const [name, value = ''] of Object.entries(environment)) {
     if (value.trim() !== '') variables.set(name, value.trim());
@@ -135,6 +151,8 @@ export function readProviders({ environment, keys = new Map() }: ProviderSources
       ...listHeaderVariables(variables).flatMap((name) => [...readHeaders(variables.get(name)).headers.values()]),
     ],
     find: (name, apiKey = keys.get(name)) => {
+      const models = own?.get(name);
+      if (models !== undefined) return { ...ownSettings, provider: name, models };
       const provider = providers.get(name) ?? defineOther(name, variables);
       const keyVariable = apiKey === undefined ? findFirst(provider.keyVariables) : givenKeys;
       const key = apiKey ?? (keyVariable === undefined ? null : new Secret(variables.get(keyVariable) ?? ''));

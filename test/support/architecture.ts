@@ -92,7 +92,7 @@ export const packageRooms: ReadonlyMap<string, readonly string[] | null> = new M
   ['@ai-sdk/anthropic', ['models']],
   ['@ai-sdk/openai', ['models']],
   ['@ai-sdk/openai-compatible', ['models']],
-  ['@ai-sdk/provider', ['models', 'engine']],
+  ['@ai-sdk/provider', ['models', 'engine', 'library']],
   ['@hono/node-server', ['eval-service']],
   ['@modelcontextprotocol/client', ['mcp', 'engine', 'server', 'surface']],
   ['@peculiar/asn1-schema', ['upstream']],

@@ -13,6 +13,7 @@ import { parseModelName } from '../../models/model-name.ts';
 import {
   explainMissingParameter,
   type ProviderDirectory,
+  type ProviderSources,
   readProviders,
   type WireFormat,
 } from '../../models/providers.ts';
@@ -73,16 +74,18 @@ export async function planModels(
     cwd,
     environment,
     isRecording = false,
+    models,
   }: {
     suites: readonly Suite[];
     pricing: Pricing;
     cwd: string;
     environment: Readonly<Record<string, string | undefined>>;
     isRecording?: boolean;
+    models?: ProviderSources['models'];
   },
   findings: Findings,
 ): Promise<PlannedModels> {
-  const providers = readProviders({ environment, keys: modelApiKeys });
+  const providers = readProviders({ environment, keys: modelApiKeys, ...(models && { models }) });
   const proxy = readProxySettings(environment);
   const recordings = openRecordings(cwd);
   const cases: PlannedModelCase[] = [];

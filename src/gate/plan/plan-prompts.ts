@@ -3,6 +3,7 @@ import type { Findings } from '../../base/findings.ts';
 import { systemClock } from '../../base/time.ts';
 import type { Pricing } from '../../model/policy.ts';
 import { asksModel, type Suite } from '../../cases/suite.ts';
+import type { ProviderSources } from '../../models/providers.ts';
 import type { ModelOptions, PlannedModels } from './plan-models.ts';
 import type { PlannedService } from './plan-service.ts';
 import type { PlannedSuite } from './plan-suites.ts';
@@ -25,6 +26,7 @@ export async function planPrompts(
     environment: Readonly<Record<string, string | undefined>>;
     nowMs?: number;
     isRecording?: boolean;
+    models?: ProviderSources['models'];
   },
   findings: Findings,
 ): Promise<PlannedModels | null> {

@@ -26,6 +26,7 @@ import { findSharedBaseline, markProbation, type PlannedPast, planPast } from '.
 import type { PlannedModels } from './plan-models.ts';
 import { planPrompts } from './plan-prompts.ts';
 import { planSandboxes } from './plan-sandbox.ts';
+import type { ProviderSources } from '../../models/providers.ts';
 import type { ServerFactory } from '../../server/in-process-server.ts';
 import { findVariableIssues, type PlannedServer } from './plan-server.ts';
 import { checkElevatedEvent, planServers } from './plan-servers.ts';
@@ -128,6 +129,8 @@ export interface PlanContext {
   nowMs?: number;
   /** The checks of one's own that the program has, which cases use by their names. */
   checks?: readonly OwnCheck[];
+  /** Models that the program has, by provider and name. */
+  models?: ProviderSources['models'];
   /** True if the results become the snapshots. */
   updatesSnapshots?: boolean;
   /** True if answers of models are recorded next to the evals files. */
