@@ -8,7 +8,7 @@ import { hasVolatileForm, maskForms, volatileMark } from '../explore/stability/f
 export type Path = ReadonlyArray<string | number>;
 
 /** What a request asks for. */
-export type AnswerKind = 'tool' | 'resource' | 'prompt' | 'completion' | 'list';
+export type AnswerKind = 'tool' | 'resource' | 'prompt' | 'completion' | 'list' | 'model';
 
 /** A value in the document of an answer. */
 export interface DocumentNode {

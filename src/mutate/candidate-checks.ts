@@ -51,6 +51,7 @@ const names = {
   prompt: { equals: 'promptEquals', contains: 'promptContains', schema: null },
   completion: { equals: 'completionEquals', contains: 'completionContains', schema: null },
   list: null,
+  model: null,
 } as const;
 
 function listDocumentChecks(

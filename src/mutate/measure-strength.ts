@@ -1,14 +1,14 @@
 import { createHash } from 'node:crypto';
 import { createRandom } from '../base/random.ts';
 import { isJsonEqual, isRecord } from '../base/json.ts';
-import type { TapeChanges, TapedAnswer } from '../engine/session-tape.ts';
+import type { TapedAnswer } from '../engine/session-tape.ts';
 import { readVerb } from '../explore/vocabulary/names.ts';
-import type { AnswerKind } from './answer-view.ts';
+import type { AnswerKind, AnswerView } from './answer-view.ts';
 import type { LeftOut, ObservedCase, Observation, ObservedSuite } from './observe-cases.ts';
 import { joinByTool, listSent, placeDeclaration } from './declared-tools.ts';
 import type { FaultClass, Operator, OperatorName } from './operators/define-operator.ts';
 import { operators as allOperators } from './operators/registry.ts';
-import { judgeAgain } from './taped-case.ts';
+import { type CaseChanges, judgeAgain } from './taped-case.ts';
 
 /** A change of an answer, judged by every case that gets this answer. */
 export interface JudgedChange {
@@ -34,7 +34,7 @@ export interface JudgedChange {
 export interface PlacedChange extends JudgedChange {
   observation: Observation;
   /** What changes in each case: answers by exchange. */
-  answers: ReadonlyArray<{ testCase: ObservedCase } & TapeChanges>;
+  answers: ReadonlyArray<{ testCase: ObservedCase } & CaseChanges>;
 }
 
 /** How many harmful changes evals notice, and under how many harmless ones they stay green. */
@@ -71,6 +71,7 @@ export async function measureStrength(
       ...operators.flatMap((operator) => listCandidates(operator, observation)),
       ...(operators === allOperators ? listLostEffects(observation) : []),
     ]),
+    ...cases.flatMap((testCase) => operators.flatMap((operator) => listModelCandidates(operator, testCase))),
     ...joinByTool({ observations, cases }).flatMap((tool) =>
       operators.flatMap((operator) => listDeclarationCandidates(operator, tool)),
     ),
@@ -131,6 +132,33 @@ export function listDeclarationCandidates(operator: Operator, observation: Obser
   return operator
     .list({ name, inputSchema, outputSchema, annotations }, listSent(observation))
     .map(({ at, what, make }) => ({ operator, observation, at, what, answers: placeDeclaration(observation, make) }));
+}
+
+/** Lists the changes that an operator can make of what the model of a case answers. */
+function listModelCandidates(operator: Operator, testCase: ObservedCase): Candidate[] {
+  const { model, tape } = testCase.taped;
+  if (operator.of !== 'model' || model == null) return [];
+  const lists = [...tape.servers.values()].map(({ sharedTools, lists: [first] }) => sharedTools ?? first ?? null);
+  const tools = lists.flatMap((list) => (list === null ? [] : [...list.keys()]));
+  const view: AnswerView = {
+    kind: 'model',
+    subject: testCase.title,
+    request: { method: 'prompt', params: {} },
+    answer: { kind: 'result', result: {} },
+    workspace: null,
+    tool: null,
+    result: null,
+    isError: false,
+    document: null,
+    texts: [],
+  };
+  return operator.list(model.answers, tools).map(({ at, what, make }) => ({
+    operator,
+    observation: { view, uses: [] },
+    at,
+    what,
+    answers: [{ testCase, answers: new Map(), modelAnswers: make(), isLenient: true }],
+  }));
 }
 
 /** Makes the answer only when a case is judged with it, because few candidates are drawn. */

@@ -51,7 +51,9 @@ export async function observeCases(first: readonly TapedCase[], second: readonly
       continue;
     }
     const another = seconds.get(key)?.[0] ?? null;
-    const testCase = { title, taped, exchangeOf: locateExchanges(taped), second: another };
+    // The calls of a model are exchanges, too, and a changed answer could change what it does next.
+    const exchangeOf = taped.model == null ? locateExchanges(taped) : new Map<number, number>();
+    const testCase = { title, taped, exchangeOf, second: another };
     cases.push(testCase);
     const others = another?.tape.exchanges ?? [];
     for (const exchange of testCase.exchangeOf.values()) {

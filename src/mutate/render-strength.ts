@@ -55,6 +55,7 @@ function addGroups(lines: string[], heading: string, groups: readonly Group[]): 
 
 /** Names who answers, as a sentence begins: the tool `x`, the resource. */
 function nameSubject({ kind, subject }: JudgedChange): string {
+  if (kind === 'model') return `The model of \`${subject}\``;
   return kind === 'tool' || kind === 'list' ? `\`${subject}\`` : `The ${kind} \`${subject}\``;
 }
 

@@ -1,5 +1,9 @@
 import type { TestCase } from '../cases/case.ts';
 import { findChecks, needsWidgets } from '../engine/find-checks.ts';
+import { ModelError } from '../base/errors.ts';
+import type { OpenModel } from '../engine/prompt-runner.ts';
+import type { ModelAnswer, ModelName } from '../models/language-model.ts';
+import type { ModelAnswers } from './operators/define-operator.ts';
 import type { CaseOutcome } from '../engine/outcome.ts';
 import { runCase } from '../engine/run-case.ts';
 import {
@@ -13,12 +17,20 @@ import { openRenewableSession } from '../mcp/renewable-session.ts';
 
 type RunCase = typeof runCase;
 
+/** The model of a case, with what it answered. */
+interface TapedModel {
+  name: ModelName;
+  answers: ModelAnswer[];
+}
+
 /** An iteration of a case that has ended, with all that its servers answered. */
 export interface TapedCase {
   testCase: TestCase;
   target: Parameters<RunCase>[1];
   options: Parameters<RunCase>[2];
   tape: SessionTape;
+  /** The model of the case with its answers; null if it was not asked. */
+  model?: TapedModel | null;
   outcome: CaseOutcome;
 }
 
@@ -28,13 +40,53 @@ export function createCaseRecorder(): { runCase: RunCase; list(): readonly Taped
   return {
     runCase: async (testCase, target, options) => {
       const { open, tape } = recordSessions(options.openSession ?? openRenewableSession, options.clock);
-      const outcome = await runCase(testCase, target, { ...options, openSession: open });
-      taped.push({ testCase, target, options, tape, outcome });
+      const { openModel, readModel } = recordModel(options.openModel ?? null);
+      const outcome = await runCase(testCase, target, { ...options, openSession: open, openModel });
+      taped.push({ testCase, target, options, tape, model: readModel(), outcome });
       return outcome;
     },
     list: () => taped,
   };
 }
+
+function recordModel(open: OpenModel | null): { openModel: OpenModel | null; readModel: () => TapedModel | null } {
+  let name: ModelName | null = null;
+  const answers: ModelAnswer[] = [];
+  if (open === null) return { openModel: null, readModel: () => null };
+  return {
+    openModel: async () => {
+      const session = await open();
+      name = session.model;
+      return {
+        model: session.model,
+        answer: async (call, given) => {
+          const answer = await session.answer(call, given);
+          answers.push(answer);
+          return answer;
+        },
+      };
+    },
+    readModel: () => (name === null ? null : { name, answers }),
+  };
+}
+
+/** Gives the answers of a tape, one after the other. */
+function replayModel({ name, answers }: TapedModel, changed: ModelAnswers): OpenModel {
+  let next = 0;
+  return async () => ({
+    model: name,
+    answer: async () => {
+      const answer = changed.get(next) ?? answers[next];
+      next += 1;
+      if (answer === undefined)
+        throw new ModelError('The tape has no further answer of the model.', { kind: 'missing' });
+      return answer;
+    },
+  });
+}
+
+/** What changes when a case is judged again. */
+export type CaseChanges = TapeChanges & { modelAnswers?: ModelAnswers };
 
 /** The outcome of judging a case again: `unknown` if a request depends on a changed answer, so that the tape has no answer to it. */
 export type Rejudgement = { kind: 'passed' } | { kind: 'failed'; reason: string } | { kind: 'unknown'; reason: string };
@@ -43,12 +95,13 @@ export type Rejudgement = { kind: 'passed' } | { kind: 'failed'; reason: string 
  * Explains why a case cannot be judged again from its tape; null if it can. Programs, files, models and pages are asked while a case runs,
  * and a changed answer could change what they say.
  */
-export function explainUnjudgeable({ testCase }: Pick<TapedCase, 'testCase'>): string | null {
+export function explainUnjudgeable({ testCase, model = null }: Pick<TapedCase, 'testCase' | 'model'>): string | null {
   const { setup = [], teardown = [] } = testCase.advancedConfig ?? {};
   const steps = [...setup, ...testCase.steps, ...teardown];
   const has = (kind: string) => steps.some((step) => step.kind === kind);
   if (has('command')) return 'it runs commands';
-  if (has('prompt')) return 'a model takes part in it';
+  if (testCase.advancedConfig?.hostProgram !== undefined) return 'the program of a host runs it';
+  if (has('prompt') && model === null) return 'a model takes part in it';
   if (testCase.advancedConfig?.client?.sampling !== undefined) return 'its client answers for a model';
   if (findChecks(testCase).some(({ type }) => type === 'judge')) return 'a model judges it';
   if (needsWidgets(testCase)) return 'it shows a page';
@@ -57,8 +110,8 @@ export function explainUnjudgeable({ testCase }: Pick<TapedCase, 'testCase'>): s
 
 /** Runs a case again from its tape, with some of its answers changed, or with other steps. */
 export async function runAgain(
-  { testCase, target, options, tape, outcome: first }: TapedCase,
-  changes: TapeChanges = noChanges,
+  { testCase, target, options, tape, model = null, outcome: first }: TapedCase,
+  { modelAnswers = new Map(), ...changes }: CaseChanges = noChanges,
 ): Promise<{ outcome: CaseOutcome; missing: string | null }> {
   const limitMs = testCase.advancedConfig?.timeoutMs ?? options.timeoutMs;
   const replay = replaySessions(tape, changes, { startedAtMs: first.startedAtMs, limitMs });
@@ -71,6 +124,7 @@ export async function runAgain(
       clock: replay.clock,
       timeoutMs: options.timeoutMs,
       openSession: replay.open,
+      openModel: model === null ? null : replayModel(model, modelAnswers),
       facts: options.facts ?? null,
       snapshots: readOnly(options.snapshots ?? null),
       others: others.map((other) => ({ target: { ...other.target }, visit: null })),
@@ -80,7 +134,7 @@ export async function runAgain(
 }
 
 /** Judges a case again as the engine judged it, with some of its answers changed. */
-export async function judgeAgain(taped: TapedCase, changes: TapeChanges = noChanges): Promise<Rejudgement> {
+export async function judgeAgain(taped: TapedCase, changes: CaseChanges = noChanges): Promise<Rejudgement> {
   const { outcome, missing } = await runAgain(taped, changes);
   const failedBefore = outcome.steps.some(({ status }, index, all) => status === 'fail' && index < lastRun(all));
   if (missing !== null && !failedBefore) return { kind: 'unknown', reason: `the answer to ${missing} depends on it` };

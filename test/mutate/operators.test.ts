@@ -10,6 +10,7 @@ import type { Operator } from '../../src/mutate/operators/define-operator.ts';
 import { operators } from '../../src/mutate/operators/registry.ts';
 import { createCaseRecorder } from '../../src/mutate/taped-case.ts';
 import { assertStep, callStep, createCase } from '../support/factories/case-factory.ts';
+import { createScriptedSession } from '../support/models/scripted-session.ts';
 import { type FixtureMcpServer, startFixtureMcpServer, text } from '../support/servers/fixture-mcp-server.ts';
 
 let server: FixtureMcpServer;
@@ -165,6 +166,36 @@ const examples: Readonly<Record<string, Example>> = {
   },
 };
 
+const ask: Step = { id: 'ask', kind: 'prompt', prompt: 'Which notes are there?' };
+const asked = [
+  { calls: [{ tool: 'get-notes', input: { of: 'bread' } }] },
+  { calls: [{ tool: 'read-notes', input: { of: 'milk' } }] },
+  { text: 'Bread and milk.' },
+];
+
+/** For each change of a model: a check that fails after it, and one that holds. */
+const modelExamples: Readonly<Record<string, [noticing: Assertion, blind: Assertion]>> = {
+  'other-tool': [called, { type: 'responseContains', needle: 'Bread' }],
+  'other-argument': [
+    { type: 'toolCalledWith', toolName: 'get-notes', args: { args: { of: 'bread' } } },
+    { type: 'responseContains', needle: 'Bread' },
+  ],
+  'other-order': [{ type: 'firstToolWas', toolName: 'get-notes' }, called],
+  'extra-call': [{ type: 'toolCallCountUnder', count: 3 }, called],
+  'empty-reply': [{ type: 'responseContains', needle: 'Bread' }, called],
+};
+
+async function judgeModel(operator: Operator, check: Assertion): Promise<readonly JudgedChange[]> {
+  answer = text('bread');
+  const target = { url: server.url, serverName: 'notes', protocol: 'legacy' as const };
+  const recorder = createCaseRecorder();
+  const session = createScriptedSession(asked);
+  const options = { clock: systemClock, timeoutMs: 30_000, openModel: async () => session };
+  await recorder.runCase(createCase([ask, assertStep(check)]), target, options);
+  const { changes } = await measureStrength(await observeCases(recorder.list(), []), { operators: [operator] });
+  return changes;
+}
+
 async function judge(operator: Operator, example: Example, check: Example['blind']): Promise<readonly JudgedChange[]> {
   const target = { url: server.url, serverName: 'notes', protocol: 'legacy' as const };
   const run = async (result: CallToolResult) => {
@@ -186,12 +217,21 @@ async function judge(operator: Operator, example: Example, check: Example['blind
 
 describe('an operator', () => {
   it('has an example', () => {
-    expect(operators.map(({ name }) => name).toSorted()).toEqual(Object.keys(examples).toSorted());
+    const known = [...Object.keys(examples), ...Object.keys(modelExamples)];
+    expect(operators.map(({ name }) => name).toSorted()).toEqual(known.toSorted());
   });
 
   it.each(operators.map((operator) => [operator.name, operator] as const))(
     '%s is noticed by a check of what it changes, and by no other',
     async (name, operator) => {
+      const ofModel = modelExamples[name];
+      if (ofModel !== undefined) {
+        const [noticing, tolerating] = ofModel;
+        const [seen, unseen] = [await judgeModel(operator, noticing), await judgeModel(operator, tolerating)];
+        expect(seen.map(({ outcome }) => outcome)).toContain('noticed');
+        expect(unseen.map(({ outcome }) => outcome)).toContain('unnoticed');
+        return;
+      }
       const example = examples[name];
       if (example === undefined) throw new Error(`${name} has no example.`);
       const noticed = await judge(operator, example, example.noticing);

@@ -1,6 +1,7 @@
 import type { JsonObject } from '../../base/json.ts';
 import type { TapedAnswer } from '../../engine/session-tape.ts';
 import type { ToolDeclaration } from '../../mcp/tool-declarations.ts';
+import type { ModelAnswer } from '../../models/language-model.ts';
 import type { AnswerView } from '../answer-view.ts';
 
 /** The classes of faults, as in bench/gates: docs/benchmark.md names the studies that they come from. */
@@ -29,7 +30,7 @@ export interface Change<Changed = TapedAnswer> {
 
 /** The name and the class of a way in which something can change. */
 export interface OperatorName {
-  of: 'answer' | 'tool';
+  of: 'answer' | 'tool' | 'model';
   name: string;
   faultClass: FaultClass;
   /** True if a user suffers from the change, so that evals should notice it; false if evals should tolerate it. */
@@ -55,7 +56,17 @@ export interface ToolOperator extends OperatorName {
   list(this: void, tool: DeclaredParts, sent: readonly JsonObject[]): ReadonlyArray<Change<DeclaredParts | null>>;
 }
 
-export type Operator = AnswerOperator | ToolOperator;
+/** The answers of a model that change, by position. */
+export type ModelAnswers = ReadonlyMap<number, ModelAnswer>;
+
+/** A way in which the answers of the model of a case can change. */
+export interface ModelOperator extends OperatorName {
+  of: 'model';
+  /** Lists the changes of the answers. `tools` has the names of those that the servers list. */
+  list(this: void, answers: readonly ModelAnswer[], tools: readonly string[]): ReadonlyArray<Change<ModelAnswers>>;
+}
+
+export type Operator = AnswerOperator | ToolOperator | ModelOperator;
 
 /** Defines an operator of harmful changes. */
 export function defineHarmful(name: string, faultClass: FaultClass, list: AnswerOperator['list']): AnswerOperator {
@@ -70,4 +81,9 @@ export function defineHarmless(name: string, faultClass: FaultClass, list: Answe
 /** Defines an operator of harmful changes of a declaration. */
 export function defineToolChange(name: string, faultClass: FaultClass, list: ToolOperator['list']): ToolOperator {
   return { of: 'tool', name, faultClass, isHarmful: true, list };
+}
+
+/** Defines an operator of harmful changes of what a model answers. */
+export function defineModelChange(name: string, faultClass: FaultClass, list: ModelOperator['list']): ModelOperator {
+  return { of: 'model', name, faultClass, isHarmful: true, list };
 }
