@@ -192,12 +192,12 @@ function listErrorChecks({ kind, answer, request, result }: AnswerView): JsonObj
 
 /** Checks if a check is about the declaration of the called tool, and not about its answer. */
 export const isOfDeclaration = (check: JsonObject) =>
-  'argumentsMatchToolSchema' in check || 'noDestructiveToolCalled' in check;
+  'argumentsMatchToolSchema' in check || check['type'] === 'noDestructiveToolCalled';
 
 /** Asserts what the server declares of the called tool. */
 function listDeclarationChecks({ kind, subject, tool }: AnswerView): JsonObject[] {
   return kind === 'tool' && tool !== null
-    ? [{ argumentsMatchToolSchema: subject }, { noDestructiveToolCalled: true }]
+    ? [{ argumentsMatchToolSchema: subject }, { type: 'noDestructiveToolCalled' }]
     : [];
 }
 

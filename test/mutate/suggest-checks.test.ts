@@ -16,6 +16,7 @@ beforeAll(async () => {
   const outputSchema = { type: 'object' as const, required: ['notes'], properties: { notes: { type: 'array' } } };
   server = await startFixtureMcpServer({
     'get-note': { call: () => answer },
+    'see-note': { call: () => answer, annotations: { readOnlyHint: true } },
     'list-notes': { call: () => answer, outputSchema },
   });
 });
@@ -95,6 +96,15 @@ describe('a suggested check', () => {
   it('is not chosen from one run alone', async () => {
     const { suggestions } = await suggest([json({ name: 'milk' }), { ...json({ name: 'milk' }), isError: true }]);
     expect(suggestions).toEqual([]);
+  });
+});
+
+describe('a check of a declaration', () => {
+  it('is suggested for the arguments and the annotations of a tool', async () => {
+    const { suggestions } = await suggest([json({ name: 'milk' }), json({ name: 'milk' })], [callStep('see-note')]);
+    const printed = print(suggestions.map(({ add }) => add));
+    expect(printed).toContain('{"argumentsMatchToolSchema":"see-note"}');
+    expect(printed).toContain('{"type":"noDestructiveToolCalled"}');
   });
 });
 
