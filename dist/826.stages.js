@@ -1,0 +1,1 @@
+export const id=826,ids=[826],modules={40826:((c,o,e)=>{e.r(o),e.d(o,{createModel:()=>a,providerPackage:()=>t});var r=e(17594),s=e(66335);const t={name:"own",version:"1"};function a({models:_},{model:n}){const d=_?.get(n.name);if(d!==void 0)return d;throw new r.me(`The program has no model ${(0,s.Il)(n)}.`,{kind:"refused"})}})};
