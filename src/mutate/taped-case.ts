@@ -36,16 +36,18 @@ export interface TapedCase {
 
 /** Makes a function that runs cases as the engine does, and keeps their tapes. */
 export function createCaseRecorder(): { runCase: RunCase; list(): readonly TapedCase[] } {
-  const taped: TapedCase[] = [];
+  // Cases that overlap end in another order in each run, and the draw of changes depends on theirs.
+  const taped: Array<TapedCase | null> = [];
   return {
     runCase: async (testCase, target, options) => {
+      const position = taped.push(null) - 1;
       const { open, tape } = recordSessions(options.openSession ?? openRenewableSession, options.clock);
       const { openModel, readModel } = recordModel(options.openModel ?? null);
       const outcome = await runCase(testCase, target, { ...options, openSession: open, openModel });
-      taped.push({ testCase, target, options, tape, model: readModel(), outcome });
+      taped[position] = { testCase, target, options, tape, model: readModel(), outcome };
       return outcome;
     },
-    list: () => taped,
+    list: () => taped.filter((each) => each !== null),
   };
 }
 
