@@ -36,7 +36,7 @@ export interface TapedCase {
 
 /** Makes a function that runs cases as the engine does, and keeps their tapes. */
 export function createCaseRecorder(): { runCase: RunCase; list(): readonly TapedCase[] } {
-  // Cases that overlap end in another order in each run, and the draw of changes depends on theirs.
+  // Cases that overlap end in another order in each run, and the draw of changes depends on that order.
   const taped: Array<TapedCase | null> = [];
   return {
     runCase: async (testCase, target, options) => {
