@@ -52,6 +52,7 @@ export interface InitFlags extends ExplorationFlags {
   evals: string;
   upstream?: string;
   model?: string;
+  vitest?: boolean;
   run: boolean;
 }
 
@@ -91,7 +92,14 @@ export async function initRepository(
       : await exploreForInit({ ...planned, command }, { ...situation, numbers, next, cwd });
   const env = (given['server-env'] ?? '').split('\n').filter((line) => line.includes('{{workspace}}'));
   const { steps } = server.kind === 'command' ? project : { steps: [] };
-  const result = await writeInitFiles(content, { cwd, evals, server, steps, env });
+  const result = await writeInitFiles(content, {
+    cwd,
+    evals,
+    server,
+    steps,
+    env,
+    runner: flags.vitest === true ? 'vitest' : 'workflow',
+  });
   let hasPassed: boolean | null = null;
   try {
     if (flags.upstream !== undefined) {
@@ -302,8 +310,12 @@ async function exploreForInit(
           ? `${path} (${state}, ${formatCount(count, 'case')})`
           : `${path} (${state})`,
       );
-      const follow =
-        hasPassed === true ? `commit the files. After a meant change, renew the checks: ${next} --update` : next;
+      const renew = `After a meant change, renew the checks: ${next} --update`;
+      const runs =
+        flags.vitest === true
+          ? 'commit the files, and run `npx vitest` (it needs vitest and mcp-eval-ci)'
+          : 'commit the files';
+      const follow = hasPassed === true ? `${runs}. ${renew}` : next;
       const screen = renderExplorationText(exploration, { files: named, next: follow });
       return [screen.trimEnd(), ...explainFiles(files, manual)];
     },

@@ -7,7 +7,7 @@ import type { InitFlags } from './init-repository.ts';
 import type { GateProcess } from './run-flags.ts';
 import { readSecretFlags } from './secret-flags.ts';
 
-/** Defines `init`: writes evals, a surface file and a workflow for the server of a repository, and runs the evals once. */
+/** Defines `init`: writes evals, a surface file and a workflow, or a test file, for the server of a repository, and runs the evals once. */
 export function defineInitCommand(command: Command, setExitCode: (code: number) => void, context: GateProcess): void {
   const options = listFlags('init');
   addGateOptions(command, options);
@@ -24,6 +24,7 @@ export function defineInitCommand(command: Command, setExitCode: (code: number) 
       'Let the server reach its API through a recorder, and write the answers there. Gates replay them.',
     )
     .option('--model <model>', 'Draft prompts for this model, commented out, as <provider>/<name>.')
+    .option('--vitest', 'Write a test file of vitest next to the evals instead of the workflow.')
     .option('--no-run', 'Write the files only.')
     .addHelpText(
       'after',

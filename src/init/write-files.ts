@@ -8,6 +8,7 @@ import { compareText } from '../suite/findings.ts';
 import { readSuite } from '../suite/read.ts';
 import type { BuildStep } from './find-server.ts';
 import { writeEvals } from './write-evals.ts';
+import { nameVitestFile, renderVitest } from './write-vitest.ts';
 import { type ChosenServer, renderWorkflow, workflowPath } from './write-workflow.ts';
 
 /** The evals of a repository before init. */
@@ -84,16 +85,25 @@ export interface InitContent {
 }
 
 /**
- * Writes the evals file with its snapshots and its workspace, the surface file and the workflow. In existing files it only adds cases
- * after the others; an existing surface file, snapshot or workflow stays unchanged.
+ * Writes the evals file with its snapshots and its workspace, the surface file, and the workflow or a test file of vitest. In existing
+ * files it only adds cases after the others; an existing surface file, snapshot, workflow or test file stays unchanged.
  */
 export async function writeInitFiles(
   { suite, cases, snapshots, workspace, upstream, fixture, surface }: InitContent,
   {
     cwd,
     evals,
+    runner,
     ...project
-  }: { cwd: string; evals: ExistingEvals; server: ChosenServer; steps: readonly BuildStep[]; env: readonly string[] },
+  }: {
+    cwd: string;
+    evals: ExistingEvals;
+    server: ChosenServer;
+    steps: readonly BuildStep[];
+    env: readonly string[];
+    /** What runs the evals from now on. */
+    runner: 'workflow' | 'vitest';
+  },
 ): Promise<InitFiles> {
   const written = writeEvals(cases, { suite, workspace, upstream, existing: evals.text });
   const files: WrittenFile[] = [];
@@ -117,12 +127,13 @@ export async function writeInitFiles(
   if (!hasSurface && surface !== null) await writeNew(join(cwd, surfacePath), surface);
   if (hasSurface || surface !== null) files.push({ path: surfacePath, state: hasSurface ? 'unchanged' : 'created' });
   const known = hasSurface || surface !== null ? surfacePath : null;
-  const workflow = join(cwd, workflowPath);
-  const isThere = (await readIfThere(workflow)) !== null;
+  const path = runner === 'vitest' ? nameVitestFile(evals.file) : workflowPath;
+  const isThere = (await readIfThere(join(cwd, path))) !== null;
   const pattern = `${dirname(evals.file)}/*.evals.yaml`;
   const matched = evalsName.test(evals.file) && evals.file.endsWith('.yaml') ? pattern : evals.file;
-  if (!isThere) await writeNew(workflow, renderWorkflow({ ...project, evals: matched, surface: known }));
-  files.push({ path: workflowPath, state: isThere ? 'unchanged' : 'created' });
+  const render = runner === 'vitest' ? renderVitest : renderWorkflow;
+  if (!isThere) await writeNew(join(cwd, path), render({ ...project, evals: matched, surface: known }));
+  files.push({ path, state: isThere ? 'unchanged' : 'created' });
   return { files, manual: written.kind === 'manual' ? written.cases : null };
 }
 

@@ -3,6 +3,7 @@ import { systemClock } from '../../src/base/time.ts';
 import { draftCases, toAddedCase } from '../../src/init/draft-cases.ts';
 import { surveyServer } from '../../src/init/survey.ts';
 import { readExistingEvals, writeInitFiles } from '../../src/init/write-files.ts';
+import { renderVitest } from '../../src/init/write-vitest.ts';
 import { renderWorkflow, workflowPath } from '../../src/init/write-workflow.ts';
 import { openSession } from '../../src/mcp/session.ts';
 import { readSuite } from '../../src/suite/read.ts';
@@ -46,7 +47,11 @@ async function init(
   workspace: Workspace,
   offered: Record<string, FixtureTool>,
   safeTools: readonly string[] = [],
-  { surface = null, ...options }: FixtureServerOptions & { surface?: string | null } = {},
+  {
+    surface = null,
+    runner = 'workflow',
+    ...options
+  }: FixtureServerOptions & { surface?: string | null; runner?: 'workflow' | 'vitest' } = {},
 ) {
   await using server = await startFixtureMcpServer(offered, { name: 'Fixture: {{one}}', ...options });
   const { signal } = new AbortController();
@@ -70,7 +75,7 @@ async function init(
       fixture: null,
       surface,
     },
-    { cwd: workspace.path, evals, server: { kind: 'url', url: server.url }, steps: [], env: [] },
+    { cwd: workspace.path, evals, server: { kind: 'url', url: server.url }, steps: [], env: [], runner },
   );
   const calls = server.events.filter((event) => event.startsWith('call ')).map((event) => event.slice(5));
   return { ...result, cases, calls };
@@ -85,6 +90,20 @@ describe('init', () => {
     const second = await init(workspace, tools, [], { surface: 'second' });
     expect(second.files[1]).toEqual({ path: 'evals/surface.json', state: 'unchanged' });
     expect(await workspace.read('evals/surface.json')).toBe('first');
+  });
+
+  it('writes a test file of vitest instead of the workflow, and leaves one that exists as it is', async () => {
+    await using workspace = await createWorkspace();
+    const { files } = await init(workspace, tools, [], { surface: '{}', runner: 'vitest' });
+    expect(files.at(-1)).toEqual({ path: 'evals/evals.test.ts', state: 'created' });
+    expect(await workspace.read('evals/evals.test.ts')).toMatch(
+      /describeEvals\("evals\/\*\.evals\.yaml", \{\n {2}serverUrl: "http:[^"]+",\n {2}surface: "evals\/surface\.json",\n\}\);\n$/,
+    );
+    await expect(workspace.read(workflowPath)).rejects.toThrow('ENOENT');
+    await workspace.write('evals/evals.test.ts', '// own');
+    const again = await init(workspace, tools, [], { runner: 'vitest' });
+    expect(again.files.at(-1)).toEqual({ path: 'evals/evals.test.ts', state: 'unchanged' });
+    expect(await workspace.read('evals/evals.test.ts')).toBe('// own');
   });
 
   it('calls read-only tools alone, and writes a case for each that answered', async () => {
@@ -229,6 +248,17 @@ cases:
     await using workspace = await createWorkspace({ [file]: 'suite: Mine\ncase: []\n' });
     await expect(readExistingEvals(file, workspace.path)).rejects.toThrow(`${file}:2:1`);
   });
+});
+
+it('writes a test file that names a command and its variables as values of TypeScript', () => {
+  const text = renderVitest({
+    server: { kind: 'command', command: 'node "build/index.js" {{workspace}}' },
+    env: ['DATA={{workspace}}/a=b'],
+    evals: 'evals/*.evals.yaml',
+    surface: null,
+  });
+  expect(text).toContain('  serverCommand: "node \\"build/index.js\\" {{workspace}}",\n');
+  expect(text).toContain('  serverEnv: {"DATA":"{{workspace}}/a=b"},\n');
 });
 
 describe('the workflow of init', () => {
