@@ -37,7 +37,8 @@ export async function chooseDraftChecks<Draft extends AddedCase>(
   },
 ): Promise<Draft[]> {
   const runs: [TapedCase[], TapedCase[]] = [[], []];
-  const owners = new Map<string, Draft>();
+  // Several cases may have one title.
+  const owners = new Map<TapedCase, Draft>();
   for (const draft of drafts) {
     const steps = draft.isCommentedOut ? null : listSteps(draft);
     if (steps === null) continue;
@@ -45,12 +46,12 @@ export async function chooseDraftChecks<Draft extends AddedCase>(
       const taped = await play(draft, steps, { run, tools });
       if (taped === null) continue;
       runs[run].push(taped);
-      owners.set(taped.testCase.title, draft);
+      owners.set(taped, draft);
     }
   }
   const observed = await observeCases(...runs);
   const suggestions = await suggestChecks(observed, { replacesBrittle: true, isPrivate, isDraft: true, isFit });
-  const byDraft = Map.groupBy(suggestions, ({ testCase }) => owners.get(testCase.title));
+  const byDraft = Map.groupBy(suggestions, ({ testCase }) => owners.get(testCase.taped));
   return drafts.map((draft) => ({ ...draft, content: applyTo(draft.content, byDraft.get(draft) ?? []) }));
 }
 

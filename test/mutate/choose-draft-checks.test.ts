@@ -78,6 +78,29 @@ describe('chooseDraftChecks', () => {
     expect(await choose(image, [block])).toEqual([block]);
   });
 
+  it('chooses for each case on its own where several have one title', async () => {
+    const draft = (id: string) => ({
+      content: {
+        title: 'Reads',
+        steps: [{ toolCall: 'get-note', arguments: { id } }, { assert: { toolResultIsError: false } }],
+      },
+      comments: [],
+      isCommentedOut: false,
+      observed: [say(`The note ${id}`)],
+    });
+    const drafts = ['alpha', 'beta'].map(draft);
+    const options = {
+      listSteps: ({ observed }: (typeof drafts)[number]) => observed,
+      tools: null,
+      isPrivate: () => false,
+    };
+    const chosen = await chooseDraftChecks(drafts, options);
+    expect(chosen.map(({ content }) => content.steps[1])).toEqual([
+      { assert: { toolResultEquals: 'The note alpha' } },
+      { assert: { toolResultEquals: 'The note beta' } },
+    ]);
+  });
+
   it('leaves a draft as it is that is commented out, does not pass on its answers, or asserts nothing', async () => {
     const whole = [{ toolResultEquals: { id: 'alpha' } }];
     expect(await choose(show({ id: 'alpha' }), whole, { isCommentedOut: true })).toEqual(whole);
