@@ -46,9 +46,9 @@ await rm(directory, { recursive: true });
 /** Replaces what differs from one run to the next, and from one machine to another. */
 function settle(text: string): string {
   const portable = text
-    .replaceAll(root, '/home/runner/work/notes/notes/')
+    .replaceAll(root, '/notes/')
     // The end of a text that was cut within the path.
-    .replaceAll(/file:\/\/\/(?!home\/runner)[^"…]*…/g, '…')
+    .replaceAll(/file:\/\/\/(?!notes\/)[^"…]*…/g, '…')
     .replaceAll(/\b(run|iter|srv)_[0-9a-f]{24}\b/g, '$1_1')
     .replaceAll(/Node\.js v[\d.]+/g, 'Node.js v24');
   const value: unknown = JSON.parse(portable, (key, item: unknown) => {

@@ -20,7 +20,8 @@ export interface Surroundings {
   logger?: Logger | undefined;
 }
 
-const serverKeys = [
+/** The options that start a process or reach a URL. */
+const startKeys = [
   'serverCommand',
   'serverUrl',
   'mcpConfig',
@@ -29,9 +30,11 @@ const serverKeys = [
   'serverHeaders',
   'serverOauth',
   'serverOauthSecret',
-  'serverReadyTimeout',
-  'protocol',
-] as const satisfies ReadonlyArray<keyof GivenOptions>;
+] as const;
+
+const serverKeys = [...startKeys, 'serverReadyTimeout', 'protocol'] as const satisfies ReadonlyArray<
+  keyof GivenOptions
+>;
 
 /** The options of a gate that say how a server is started or reached. */
 export type ServerOptions = Pick<GivenOptions, (typeof serverKeys)[number]>;
@@ -128,15 +131,8 @@ export function checkParticipants(options: Readonly<Record<string, unknown>>): C
 export const inProcessStand = { 'server-command': 'in-process' };
 
 /** The options that only concern a server in a process of its own, or at a URL. */
-const processOptions = new Set([
-  'serverCommand',
-  'serverUrl',
-  'mcpConfig',
-  'serverCwd',
-  'serverEnv',
-  'serverHeaders',
-  'serverOauth',
-  'serverOauthSecret',
+const processOptions: ReadonlySet<string> = new Set([
+  ...startKeys,
   'base',
   'baseServerCommand',
   'baseServerCwd',
