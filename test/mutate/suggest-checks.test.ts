@@ -53,7 +53,7 @@ describe('a suggested check', () => {
     const note = (at: string) =>
       json({
         name: 'milk',
-        file: '/home/user/notes/milk.txt',
+        file: '/srv/notes/milk.txt',
         host: 'on builder-1',
         at,
         is: { list: '/srv/notes/all.txt' },
