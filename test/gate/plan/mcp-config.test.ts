@@ -5,16 +5,20 @@ import { parseGateOptions } from '../../../src/gate/options.ts';
 import { type GatePlan, planGate } from '../../../src/gate/plan/plan.ts';
 import { splitCommand } from '../../../src/server/split-command.ts';
 import { createPullRequest } from '../../support/github/pull-request.ts';
-import { createWorkspace, greenEvals, type Workspace } from '../../support/workspace.ts';
+import { createWorkspace, greenEvals } from '../../support/workspace.ts';
 
 async function plan(
   config: string,
   inputs: Record<string, string> = {},
   environment: Record<string, string> = {},
-): Promise<{ plan: GatePlan; workspace: Workspace }> {
-  const workspace = await createWorkspace({ 'x.evals.yaml': greenEvals, 'tools/.mcp.json': config, 'tools/src/a': '' });
+): Promise<{ plan: GatePlan; directory: string }> {
+  await using workspace = await createWorkspace({
+    'x.evals.yaml': greenEvals,
+    'tools/.mcp.json': config,
+    'tools/src/a': '',
+  });
   const options = parseGateOptions({ evals: 'x.evals.yaml', 'mcp-config': 'tools/.mcp.json', ...inputs });
-  return { plan: await planGate(options, { cwd: workspace.path, environment }), workspace };
+  return { plan: await planGate(options, { cwd: workspace.path, environment }), directory: workspace.path };
 }
 
 async function findIssues(...asked: Parameters<typeof plan>): Promise<string[]> {
@@ -35,12 +39,11 @@ describe('a server of `mcp-config`', () => {
     }
   }
 }`;
-    const { plan: made, workspace } = await plan(
+    const { plan: made, directory } = await plan(
       config,
       { 'server-env': 'MODE=fast\nTOKEN' },
       { TOKEN: 'in-job', HOME: '/home/me' },
     );
-    await using _workspace = workspace;
     const [server] = made.servers;
     expect(splitCommand(server?.command ?? '')).toEqual([
       'node',
@@ -50,7 +53,7 @@ describe('a server of `mcp-config`', () => {
       'fast',
       '',
     ]);
-    expect(server).toMatchObject({ name: 'notes', url: null, cwd: path.join(workspace.path, 'tools/src') });
+    expect(server).toMatchObject({ name: 'notes', url: null, cwd: path.join(directory, 'tools/src') });
     expect([...(server?.environment ?? [])].map(([name, value]) => `${name}=${value.reveal()}`)).toEqual([
       'MODE=fast',
       'API_KEY=k-in-job',
@@ -60,23 +63,20 @@ describe('a server of `mcp-config`', () => {
 
   it('is reached at its URL, whose query no output shows', async () => {
     const config = '{ "servers": { "notes": { "type": "sse", "url": "http://127.0.0.1:9/sse?key=${KEY}" } } }';
-    const { plan: made, workspace } = await plan(config, { 'server-env': 'KEY' }, { KEY: 'in-url' });
-    await using _workspace = workspace;
+    const { plan: made } = await plan(config, { 'server-env': 'KEY' }, { KEY: 'in-url' });
     expect(made.servers[0]).toMatchObject({ command: null, url: 'http://127.0.0.1:9/sse?key=in-url', isSse: true });
     expect(made.secrets.map((secret) => secret.reveal())).toContain('?key=in-url');
   });
 
   it('is chosen by its name, and the others need none of their variables', async () => {
     const config = '{ "mcpServers": { "a": { "command": "a", "env": { "X": "${UNSET}" } }, "b": { "command": "b" } } }';
-    const { plan: made, workspace } = await plan(config, { 'mcp-config': 'tools/.mcp.json#b' });
-    await using _workspace = workspace;
+    const { plan: made } = await plan(config, { 'mcp-config': 'tools/.mcp.json#b' });
     expect(made.servers[0]).toMatchObject({ name: 'b', command: 'b' });
   });
 
   it('may have keys that the gate does not know, which is a warning', async () => {
     const config = '{\n  "mcpServers": {\n    "a": { "command": "a", "autoApprove": [], "disabled": false }\n  }\n}';
-    const { plan: made, workspace } = await plan(config);
-    await using _workspace = workspace;
+    const { plan: made } = await plan(config);
     expect(made.notes).toEqual([
       'tools/.mcp.json:3:28: the gate does not know `autoApprove`, and ignores it.',
       'tools/.mcp.json:3:47: the gate does not know `disabled`, and ignores it.',
@@ -84,12 +84,11 @@ describe('a server of `mcp-config`', () => {
   });
 
   it('gets the default of a variable that the job withholds, which is a warning', async () => {
-    const { plan: made, workspace } = await plan(
+    const { plan: made } = await plan(
       '{ "mcpServers": { "a": { "command": "a", "args": ["${SECRET:-none}"] } } }',
       {},
       { SECRET: 'canary' },
     );
-    await using _workspace = workspace;
     expect(made.servers[0]?.command).toBe('a none');
     expect(made.notes).toEqual([
       'tools/.mcp.json:1:51: `${SECRET:-none}` is its default; the job has SECRET: to use that, pass it on with `server-env: SECRET`.',
