@@ -53,9 +53,10 @@ export function judgeSnapshot(
 
 const earlierResult = 'An earlier result of this run is the snapshot; exclude what varies with `ignore`.';
 
-/** Prints text unchanged, and other JSON with sorted keys, one member per line. */
+/** Prints text unchanged but for a line end after its last line, and other JSON with sorted keys, one member per line. */
 export function printSnapshot(value: unknown): string {
-  return `${typeof value === 'string' ? value : JSON.stringify(sortKeys(value), null, 2)}\n`;
+  const text = typeof value === 'string' ? value : JSON.stringify(sortKeys(value), null, 2);
+  return text.endsWith('\n') ? text : `${text}\n`;
 }
 
 /** Completes a sentence about the value; null if it equals the content of the file. Ignores white space in JSON and line ends. */

@@ -39,6 +39,15 @@ describe('toMatchFile', () => {
     });
   });
 
+  it.each(['one\n', 'one\r\n\r\n', '\n', ''])('passes the text %j, which it recorded itself', async (text) => {
+    const { snapshots, judge } = createWorld({}, true);
+    expect(await judge({ text }, { file: 'a.txt' })).toMatchObject({ state: 'passed' });
+    const [recorded] = snapshots.listChanged();
+    const { judge: judgeLater } = createWorld({ 'a.txt': recorded?.text ?? '?' });
+    expect(await judgeLater({ text }, { file: 'a.txt' })).toMatchObject({ state: 'passed' });
+    expect(await judgeLater({ text: `one${text}two` }, { file: 'a.txt' })).toMatchObject({ state: 'failed' });
+  });
+
   const remedy = 'If the change is meant, run the command with --update-snapshots.';
 
   it.each([
