@@ -30,6 +30,13 @@ const errorTexts: readonly RegExp[] = [
 /** One line that says that something does not exist, or that there is less of it. */
 const missingText = /\b(?:was |is |were |are )?not found\b|\bdoes not exist\b|\bno such\b|\bout of (?:range|bounds)\b/i;
 
+/** A longer text quotes an error rather than being one. */
+const longestRefusal = 2000;
+
+/** What runtimes and validators write, which reaches an answer only when something failed. */
+const thrownText =
+  /\bis not valid JSON\b|\bUnexpected end of JSON input\b|\bExpecting value: line \d+ column \d+|\bE(?:NOENT|ACCES|PERM|EXIST|NOTDIR|ISDIR|CONNREFUSED): |\bCannot read propert(?:y|ies) of (?:undefined|null)\b|"code": ?"(?:invalid_\w+|too_small|too_big|unrecognized_keys)"/;
+
 /** The status of a document that only looks like a success. */
 const errorStatus = /^(?:error|errored|fail|failed|failure)$|not[_ -]?found$/i;
 
@@ -39,6 +46,7 @@ export function readsLikeError(outcome: Outcome): boolean {
   const text = readOutcomeText(outcome);
   const document = outcome.result['structuredContent'] ?? tryParseJson(text);
   if (isRecord(document)) return isFailure(document);
+  if (text.length <= longestRefusal && thrownText.test(text)) return true;
   return errorTexts.some((form) => form.test(text)) || (/^\s*[^\n]{1,200}\s*$/.test(text) && missingText.test(text));
 }
 

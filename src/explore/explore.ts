@@ -14,6 +14,7 @@ import { coverParameters } from './phases/coverage.ts';
 import { provokeErrors } from './phases/errors.ts';
 import { tryExamples } from './phases/examples.ts';
 import type { PhaseContext } from './phases/phase.ts';
+import { listParameters } from './schema/parameters.ts';
 import { chooseSettled } from './phases/settle-run.ts';
 import { type EarlierCorpus, findOtherServer } from './read-corpus.ts';
 import type { TimeShares } from './time-shares.ts';
@@ -199,9 +200,11 @@ function chooseTools(
 function listUnexplored(
   tools: readonly ListedTool[],
   lab: Lab,
-  { knowledge: { working, refusals }, isCut }: { knowledge: Knowledge; isCut: boolean },
+  { knowledge, isCut }: { knowledge: Knowledge; isCut: boolean },
 ): Unexplored[] {
-  return tools.flatMap(({ name }) => {
+  const { working, refusals } = knowledge;
+  return tools.flatMap((tool) => {
+    const { name } = tool;
     const stop = lab.explainStop(name);
     if (stop !== null) return [{ subject: name, reason: stop }];
     if (working.has(name)) return [];
@@ -217,6 +220,12 @@ function listUnexplored(
     if (limit !== undefined && limit !== null) return [{ subject: name, reason: limit }];
     if (refusal !== undefined)
       return [{ subject: name, reason: `it refused every call, the last one with: ${shorten(refusal)}` }];
+    const unknown = listParameters(tool.inputSchema).find(
+      (parameter) => parameter.isRequired && knowledge.listValues(tool, parameter).length === 0,
+    );
+    if (unknown !== undefined) {
+      return [{ subject: name, reason: `no value is known that the schema of \`${unknown.name}\` allows` }];
+    }
     return [{ subject: name, reason: isCut ? 'the time was over' : 'the requests were used up' }];
   });
 }

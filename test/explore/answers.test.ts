@@ -18,6 +18,9 @@ describe('isAnswered', () => {
     '{"ok":false,"error":"There is no document","hint":"create one"}',
     '{"error": "unknown id"}',
     '{"error": {"code": 404}}',
+    `參數格式錯誤，錯誤訊息：Unexpected token 'x', "x" is not valid JSON`,
+    "Falha: ENOENT: no such file or directory, open 'a'",
+    'Fehler:\n[\n  { "code": "too_small", "minimum": 10, "path": [0, "description"] }\n]',
   ])('takes %j for a refusal', (text) => {
     expect(isAnswered(answer(text))).toBe(false);
     expect(isRefused(answer(text))).toBe(true);
@@ -32,6 +35,7 @@ describe('isAnswered', () => {
     '{"error": "the last one of the log", "count": 2}',
     '{"title": "Error: how to read one"}',
     '[{"status": "error"}]',
+    `A page about errors.\n${'Words. '.repeat(300)}ENOENT: no such file`,
   ])('takes %j for an answer', (text) => {
     expect(isAnswered(answer(text))).toBe(true);
     expect(isRefused(answer(text))).toBe(false);

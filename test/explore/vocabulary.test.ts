@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { findDescribedValues } from '../../src/explore/vocabulary/described-values.ts';
+import { findDescribedDocuments, findDescribedValues } from '../../src/explore/vocabulary/described-values.ts';
 import { proposeChanges } from '../../src/explore/vocabulary/feedback.ts';
 import { readFileTexts } from '../../src/explore/vocabulary/file-texts.ts';
 import { findLearned, learnFromResult } from '../../src/explore/vocabulary/learned-values.ts';
@@ -28,6 +28,26 @@ describe('findDescribedValues', () => {
   });
 });
 
+describe('findDescribedDocuments', () => {
+  it.each([
+    ['as JSON', 'Rows. Example: [{"name": "a", "tags": ["b"]}, {"name": "c"}].'],
+    ['as an object literal', "Rows，例：[{name: 'a', tags: ['b']}, {name: 'c'}]"],
+  ])('reads an example %s, its first and flat part first', (_, description) => {
+    expect(findDescribedDocuments(description)).toEqual([
+      [{ name: 'a' }],
+      [{ name: 'a' }, { name: 'c' }],
+      [{ name: 'a', tags: ['b'] }, { name: 'c' }],
+    ]);
+  });
+
+  it.each(['A list [optional]', 'Use {name} in it', 'Not closed: [{name: 1', '[{: }]', ''])(
+    'finds none in %j',
+    (text) => {
+      expect(findDescribedDocuments(text)).toEqual([]);
+    },
+  );
+});
+
 describe('listValues', () => {
   it('takes const, enum, examples and default before other values', () => {
     expect(listValues({ const: 3 }, slot('x'), nothing)).toEqual([3]);
@@ -42,6 +62,25 @@ describe('listValues', () => {
     expect(listValues({ type: 'integer', minimum: 7, maximum: 9 }, slot('count'), nothing)).toEqual([7, 9]);
     expect(listValues({ type: 'string', minLength: 8, maxLength: 9 }, slot('word'), nothing)).toEqual(['alphaalp']);
     expect(listValues({ type: 'string', pattern: '^[0-9]+$' }, slot('code'), nothing)).toEqual(['1']);
+  });
+
+  it('writes an example of a document into texts, open objects and lists of anything', () => {
+    const described = slot('rows', 'Example: [{"id": 7}]');
+    expect(listValues({ type: 'string' }, described, nothing)[0]).toBe('[{"id":7}]');
+    expect(listValues({ type: 'array' }, described, nothing)[0]).toEqual([{ id: 7 }]);
+    expect(listValues({ type: 'array', items: { type: 'string' }, maxItems: 3 }, slot('rows'), nothing)[0]).toEqual([
+      'alpha',
+    ]);
+    const open = { type: 'object', additionalProperties: true };
+    expect(listValues(open, slot('filter', 'such as {status: "done"}'), nothing)[0]).toEqual({ status: 'done' });
+  });
+
+  it('takes any typical value that a pattern allows before it gives a parameter up', () => {
+    const uuid = '^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$';
+    expect(listValues({ type: 'string', pattern: uuid }, slot('taskId'), nothing)).toEqual([
+      '00000000-0000-4000-8000-000000000000',
+    ]);
+    expect(listValues({ type: 'string', pattern: '^nothing has this$' }, slot('taskId'), nothing)).toEqual([]);
   });
 
   it('knows names, formats and files of the workspace', () => {

@@ -1,3 +1,6 @@
+import { parse } from 'yaml';
+import { isRecord } from '../../base/json.ts';
+
 /** A text within quotes; longer ones are sentences. */
 const quoted = /(?<![\w])(['"`])([^'"`\n]{1,80})\1(?![\w])/g;
 
@@ -17,6 +20,56 @@ export function findDescribedValues(description: string): string[] {
       .filter((part) => allowedWord.test(part)),
   );
   return [...new Set([...inQuotes, ...inLists])].filter((text) => text.trim() !== '');
+}
+
+/** The longest example of a document that is read. */
+const maxDocument = 4000;
+
+/**
+ * Finds the example of a list or an object in a description, in JSON or as JavaScript writes it: whole, and without its members that hold
+ * lists and objects, which are often optional and full of placeholders.
+ */
+export function findDescribedDocuments(description: string): unknown[] {
+  const text = findBalanced(description.slice(0, maxDocument));
+  const document = text === null ? undefined : tryParse(text);
+  if (!isDocument(document)) return [];
+  const isFlat = (value: unknown) => typeof value !== 'object' || value === null;
+  const flatten = (value: unknown): unknown =>
+    isRecord(value) ? Object.fromEntries(Object.entries(value).filter(([, member]) => isFlat(member))) : value;
+  const flat = Array.isArray(document) ? document.map(flatten) : flatten(document);
+  return [...(Array.isArray(flat) ? [flat.slice(0, 1)] : []), flat, document];
+}
+
+/** Checks if an example has members: a list of words in brackets is as often a remark. */
+function isDocument(value: unknown): value is unknown[] | Record<string, unknown> {
+  const members = isRecord(value) ? [value] : Array.isArray(value) ? value : [];
+  return (
+    members.length > 0 &&
+    members.every((member) => isRecord(member) && Object.values(member).some((each) => each !== null))
+  );
+}
+
+/** Returns the first text from `[{` or `{` to the bracket that closes it. */
+function findBalanced(text: string): string | null {
+  const start = /\[\s*\{|\{\s*["'\w]+\s*:/.exec(text)?.index;
+  if (start === undefined) return null;
+  let depth = 0;
+  for (let at = start; at < text.length; at += 1) {
+    const character = text.charAt(at);
+    if ('[{'.includes(character)) depth += 1;
+    if (']}'.includes(character)) depth -= 1;
+    if (depth === 0) return text.slice(start, at + 1);
+  }
+  return null;
+}
+
+/** Reads JSON, or an object literal with names and texts without double quotes, which is a flow collection of YAML. */
+function tryParse(text: string): unknown {
+  try {
+    return parse(text, { schema: 'core', maxAliasCount: 0, logLevel: 'error' });
+  } catch {
+    return undefined;
+  }
 }
 
 /** Reads a described text as a value of a type; undefined if it is none. */

@@ -3,7 +3,7 @@ import type { ListedTool } from '../inventory.ts';
 import { listBranches, readType } from '../schema/resolve.ts';
 import { listProperties } from '../schema/parameters.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
-import { findDescribedValues, readAs } from './described-values.ts';
+import { findDescribedDocuments, findDescribedValues, readAs } from './described-values.ts';
 import { byDepth, countLines, type FileTexts, listPatterns, listWords, matchesSome } from './file-texts.ts';
 import { findLearned, type LearnedValue } from './learned-values.ts';
 import { readVerb, splitName } from './names.ts';
@@ -98,7 +98,7 @@ function listObjects(schema: JsonObject, slot: Slot, vocabulary: Vocabulary): Js
   );
   const isFree =
     members.length === 0 && (isRecord(schema['additionalProperties']) || schema['additionalProperties'] === true);
-  const extra = isFree ? listFree(slot) : [];
+  const extra = isFree ? [...findDescribedDocuments(slot.description).filter(isRecord), ...listFree(slot)] : [];
   return Object.keys(least).length === 0 ? [...extra, all, least, ...others] : [least, all, ...others];
 }
 
@@ -130,13 +130,17 @@ function listArrays(schema: JsonObject, slot: Slot, vocabulary: Vocabulary): unk
     const values = prefixItems.map((item) => listValues(isRecord(item) ? item : {}, inside, vocabulary)[0] ?? null);
     return [values];
   }
+  const isOpen = items === undefined || (isRecord(items) && Object.keys(items).every((key) => key === 'type'));
+  const described = isOpen ? findDescribedDocuments(slot.description).filter(Array.isArray) : [];
   const values = listValues(itemSchema, inside, vocabulary);
   const pick = (count: number, from: number) =>
     Array.from({ length: Math.min(count, most) }, (_, index) => values[(from + index) % values.length]);
   if (values.length === 0) return least === 0 ? [[]] : [];
   const lists = [pick(Math.max(1, least), 0), pick(Math.max(2, least), 0)];
   const singles = values.slice(1).map((_, index) => pick(Math.max(1, least), index + 1));
-  return [...lists, ...singles, ...(least === 0 ? [[]] : [])].filter((list) => list.length >= least);
+  return [...described, ...lists, ...singles, ...(least === 0 ? [[]] : [])].filter(
+    (list) => list.length >= least && list.length <= most,
+  );
 }
 
 function listNumbers(schema: JsonObject, slot: Slot, { learned, ofSession }: Vocabulary, isInteger: boolean): number[] {
@@ -180,6 +184,7 @@ function listTexts(schema: JsonObject, slot: Slot, vocabulary: Vocabulary): stri
   const name = splitName(slot.name).join(' ');
   const known = (values: readonly LearnedValue[]) => findLearned(values, slot.name, slot.tool.name).map(String);
   const { first: patterns, described } = rankDescribed(slot, vocabulary);
+  const documents = findDescribedDocuments(slot.description).map((document) => JSON.stringify(document));
   const ofFormat = typeof format === 'string' ? (typicalFormats[format] ?? []) : [];
   const paths = takesPath(slot) ? listPaths(slot, vocabulary) : [];
   const role = findPathRole(slot);
@@ -198,6 +203,7 @@ function listTexts(schema: JsonObject, slot: Slot, vocabulary: Vocabulary): stri
     ...patterns,
     ...ofFormat,
     ...paths,
+    ...documents,
     ...described,
     ...uris,
     ...known(learned),
@@ -212,6 +218,9 @@ function listTexts(schema: JsonObject, slot: Slot, vocabulary: Vocabulary): stri
     text.length >= least && text.length <= most && (expression === null || expression.test(text));
   const fitting = dropEqual(values).filter((text) => fits(text));
   if (fitting.length > 0) return fitting;
+  const typical = [...Object.values(typicalFormats), ...typicalTexts.map((row) => row.values)].flat().map(String);
+  const others = expression === null ? [] : dropEqual(typical.filter((text) => fits(text)));
+  if (others.length > 0) return others;
   const stretched = 'alpha'.repeat(Math.ceil(Math.max(least, 1) / 5)).slice(0, Math.min(most, Math.max(least, 5)));
   return fits(stretched) ? [stretched] : [];
 }

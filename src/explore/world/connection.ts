@@ -56,6 +56,8 @@ export class HandshakeError extends Error {}
 
 /** The most answers for one request. A server that asks again and again would never end. */
 const maxAnswers = 8;
+/** The same for roots, which some servers ask for before each step. */
+const maxRoots = 200;
 
 /**
  * Connects to a process on stdio and completes the handshake. The client announces the abilities that it `offers`, and answers the requests for
@@ -90,10 +92,17 @@ export async function connect(
   const announced = announceNames(offers);
   let asked: AskedRequest[] = [];
   let answers = 0;
+  let rootsGiven = 0;
   /** Answers a request of the server; null if the client does not offer it, or has answered too often. */
   const answerOne = (method: string, params: unknown): JsonObject | null => {
     const given = answer(method, isRecord(params) ? params : {});
     if (given === null || !offers.includes(given.asked.ability)) return null;
+    if (given.asked.ability === 'roots') {
+      // The answer is always the same, so that one of them counts.
+      if (rootsGiven === 0) asked.push(given.asked);
+      rootsGiven += 1;
+      return rootsGiven <= maxRoots ? given.result : null;
+    }
     answers += 1;
     if (answers <= maxAnswers) {
       asked.push(given.asked);
@@ -190,6 +199,7 @@ export async function connect(
       request: async (method, params, afterMs = limits.callMs) => {
         const before = progressCount;
         answers = 0;
+        rootsGiven = 0;
         let round: JsonObject = {};
         for (;;) {
           const meta = { ...extra, progressToken: nextId + 1 };
