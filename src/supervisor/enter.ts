@@ -1,4 +1,5 @@
 import { hideEnvironment } from './environment.ts';
+import { simplifySchemas } from './schema-settings.ts';
 import type { SupervisorLimits } from './supervise.ts';
 import { supervisedVariable, type SupervisorMessage } from './supervisor-messages.ts';
 
@@ -27,7 +28,7 @@ export async function enter({ isSupervised, print, limits, run }: Entry): Promis
     );
     return 2;
   }
-  keepSchemasUncompiled();
+  simplifySchemas();
   if (process.send !== undefined && process.env[supervisedVariable] !== undefined) {
     if (await receiveEnvironment()) await run();
     return null;
@@ -39,14 +40,6 @@ export async function enter({ isSupervised, print, limits, run }: Entry): Promis
   hideEnvironment();
   await run();
   return null;
-}
-
-/**
- * Makes zod interpret schemas. By default it compiles each schema to code on its first use, which takes a gate a tenth of a second and
- * pays only for schemas that judge ten thousands of values. Zod reads this setting when it is loaded, in any file of a bundle.
- */
-function keepSchemasUncompiled(): void {
-  Object.assign(globalThis, { __zod_globalConfig: { jitless: true } });
 }
 
 /** Returns the option that turns on Node's debugger; null if there is none. */

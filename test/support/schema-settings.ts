@@ -1,2 +1,4 @@
-// The same setting as in src/supervisor/enter.ts. The tests build many schemas and use each for only a few values.
-Object.assign(globalThis, { __zod_globalConfig: { jitless: true } });
+import { simplifySchemas } from '../../src/supervisor/schema-settings.ts';
+
+// As the command does. The tests build many schemas and use each for only a few values.
+simplifySchemas();
