@@ -74,6 +74,11 @@ export function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
+/** Lists the objects of an array; none of anything else. */
+export function listRecords(value: unknown): JsonObject[] {
+  return Array.isArray(value) ? value.filter(isRecord) : [];
+}
+
 /** Lists each text in a JSON value with the path that leads to it. Names of members are not listed. */
 export function* listTexts(
   value: unknown,

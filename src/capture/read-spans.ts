@@ -1,6 +1,6 @@
-import { isRecord, type JsonObject, tryParseJson } from '../base/json.ts';
-import { appendAll } from '../base/lists.ts';
-import type { JournalEntry, JournalProblem } from './journal.ts';
+import { isRecord, type JsonObject, listRecords, tryParseJson } from '../base/json.ts';
+import type { ExportKind } from './export-kind.ts';
+import type { JournalEntry } from './journal.ts';
 
 /** A span with its attributes by name. */
 interface Span {
@@ -9,29 +9,17 @@ interface Span {
   isFailed: boolean;
 }
 
-const expected = 'a line of OTLP/JSON with `resourceSpans`';
-
-/**
- * Reads the calls in exported traces: OTLP/JSON, as one document or one a line, with spans of MCP. They need their arguments and results. Returns
- * the first problem of a text that is none.
- */
-export function readSpans(text: string): readonly JournalEntry[] | JournalProblem {
-  const whole = tryParseJson(text);
-  const lines = whole === undefined ? text.split('\n') : [text];
-  const spans: Span[] = [];
-  for (const [index, line] of lines.entries()) {
-    if (line.trim() === '') continue;
-    const document = tryParseJson(line);
-    if (!isRecord(document) || !Array.isArray(document['resourceSpans'])) return { line: index + 1, expected };
-    appendAll(spans, listSpans(document));
-  }
-  const ordered = spans.toSorted((a, b) => a.timeMs - b.timeMs);
-  const entries = ordered.flatMap(toEntries);
-  const wanted = 'a span with `mcp.method.name`, and its `gen_ai.tool.call.result`';
-  return entries.length === 0 ? { line: 1, expected: wanted } : entries;
-}
-
-const listRecords = (value: unknown) => (Array.isArray(value) ? value : []).filter(isRecord);
+/** Exported traces: OTLP/JSON, as one document or one a line, with spans of MCP that have their arguments and results. */
+export const spans: ExportKind = {
+  expected: 'OTLP/JSON with `resourceSpans`',
+  isKind: (document) => isRecord(document) && Array.isArray(document['resourceSpans']),
+  read: (documents) => {
+    const listed = documents.filter(isRecord).flatMap(listSpans);
+    const entries = listed.toSorted((a, b) => a.timeMs - b.timeMs).flatMap(toEntries);
+    const expected = 'a span with `mcp.method.name`, and its `gen_ai.tool.call.result`';
+    return entries.length === 0 ? { document: 0, path: [], expected } : entries;
+  },
+};
 
 function listSpans({ resourceSpans }: JsonObject): Span[] {
   return listRecords(resourceSpans)

@@ -11,7 +11,7 @@ import { type Converted, convertSession } from '../capture/convert.ts';
 import { readFrames } from '../capture/frames.ts';
 import { createLineReader, type Journal, type JournalHead, parseJournal } from '../capture/journal.ts';
 import { claimJournals, openJournal } from '../capture/journal-file.ts';
-import { readSpans } from '../capture/read-spans.ts';
+import { readExports } from '../capture/read-exports.ts';
 import { parseSplit } from '../capture/split.ts';
 import { joinCommand } from '../server/split-command.ts';
 import { type CaptureFlags, readVariables } from './capture-flags.ts';
@@ -103,7 +103,7 @@ async function readSource(
   if ('entries' in journal) return journal;
   // The head is the first line: what follows it is of a journal.
   if (journal.line > 1) return fail(`expected ${journal.expected}`, journal.line);
-  const entries = readSpans(text);
+  const entries = readExports(text);
   if ('expected' in entries) return fail(`expected ${journal.expected}, or ${entries.expected}`, entries.line);
   const head: JournalHead = {
     journal: 'mcp-eval-ci capture',

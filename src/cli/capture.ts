@@ -20,7 +20,7 @@ export function defineCaptureCommand(command: Command, setExitCode: (code: numbe
     )
     .addOption(add('--port <number>', 'Serve streamable HTTP on this port of 127.0.0.1, until a signal stops it.'))
     .addOption(add('--url <url>', 'Pass HTTP requests on to the server at this URL, and start no server.'))
-    .addOption(add('--from <file>', 'Write evals from this journal of an earlier session, and start no session.'))
+    .addOption(add('--from <file>', 'Write evals from this journal or exported session, and start no session.'))
     .addOption(add('--config <file>', 'Print the configuration of a host with `capture` in front of each server.'))
     .addOption(add('--write', 'Write the configuration of --config instead of printing it.'))
     .addOption(new Option('--recorder <place>').hideHelp())

@@ -1,5 +1,5 @@
 import { ProtocolError } from '@modelcontextprotocol/client';
-import { isRecord } from '../base/json.ts';
+import { isRecord, listRecords } from '../base/json.ts';
 import { type Clock, formatDuration, race } from '../base/time.ts';
 import type { ServerRequest } from '../mcp/requests.ts';
 import type { RequestStep, StepByKind } from '../cases/step.ts';
@@ -259,10 +259,6 @@ export function readReply(
     default:
       return { ...nothing, structuredContent: result };
   }
-}
-
-export function listRecords(value: unknown): Array<Record<string, unknown>> {
-  return Array.isArray(value) ? value.filter(isRecord) : [];
 }
 
 function joinTexts(parts: ReadonlyArray<Record<string, unknown>>): string {

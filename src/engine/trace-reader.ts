@@ -1,4 +1,4 @@
-import { isRecord } from '../base/json.ts';
+import { isRecord, listRecords } from '../base/json.ts';
 
 /** A tool call as a service's trace records it. */
 export interface TracedCall {
@@ -40,8 +40,8 @@ interface CallRecord extends Pick<TracedCall, 'toolName' | 'arguments' | 'output
  */
 export function readTrace(trace: unknown): TraceRecord | null {
   if (!isRecord(trace) || !Array.isArray(trace['messages'])) return null;
-  const spans = listObjects(trace['spans']);
-  const messages = listObjects(trace['messages']);
+  const spans = listRecords(trace['spans']);
+  const messages = listRecords(trace['messages']);
   const records = readMessages(messages);
   const known = new Set(records.map(({ toolCallId }) => toolCallId));
   // Adds calls that appear only as a span, because they were made too.
@@ -57,7 +57,7 @@ export function readTrace(trace: unknown): TraceRecord | null {
     });
     return { toolName: toolName ?? readText(span?.['toolName']), ...call, ...readSpan(span, spans) };
   });
-  const turns = listObjects(trace['prompts']).flatMap((turn) => listObjects(turn['actualToolCalls']));
+  const turns = listRecords(trace['prompts']).flatMap((turn) => listRecords(turn['actualToolCalls']));
   return {
     calls,
     namedTools: turns.flatMap((call) => readText(call['toolName']) ?? []),
@@ -69,7 +69,7 @@ export function readTrace(trace: unknown): TraceRecord | null {
 /** Returns the text of a message; joins parts as the API does. */
 function readContent(content: unknown): string {
   if (typeof content === 'string') return content;
-  return listObjects(content)
+  return listRecords(content)
     .map((part) => (part['type'] === 'text' && typeof part['text'] === 'string' ? part['text'] : ''))
     .join('');
 }
@@ -77,7 +77,7 @@ function readContent(content: unknown): string {
 function readMessages(messages: ReadonlyArray<Record<string, unknown>>): CallRecord[] {
   const waiting: CallRecord[] = [];
   const answered: CallRecord[] = [];
-  for (const part of messages.flatMap(({ content }) => listObjects(content))) {
+  for (const part of messages.flatMap(({ content }) => listRecords(content))) {
     const toolCallId = readText(part['toolCallId']);
     const toolName = readText(part['toolName']);
     if (part['type'] === 'tool-call') {
@@ -116,10 +116,6 @@ function readSpan(
     stepId: readText(span['authoredStepId']) ?? readText(parent?.['authoredStepId']),
     promptIndex: typeof promptIndex === 'number' ? promptIndex : null,
   };
-}
-
-function listObjects(value: unknown): Array<Record<string, unknown>> {
-  return Array.isArray(value) ? value.filter(isRecord) : [];
 }
 
 function readText(value: unknown): string | null {

@@ -1,7 +1,7 @@
-import { isRecord } from '../base/json.ts';
+import { isRecord, listRecords } from '../base/json.ts';
 import { isRequestStep, type Step } from '../cases/step.ts';
 import type { Reply } from '../checks/evidence.ts';
-import { formQuestion, listRecords, readReply } from './request-step.ts';
+import { formQuestion, readReply } from './request-step.ts';
 
 /**
  * Reads the answers to the requests before a step from a trace of an embedded engine; null if the trace lacks one of them, as those of a
