@@ -59,6 +59,7 @@ function createLargeReport({ cases, runs, failing }: Shape): Report {
     const isFailing = index % failing === 0;
     return createCaseResults({
       id: `case-${index}`,
+      location: { file: 'evals/many.evals.yaml', line: index * 6 + 3, column: 5 },
       title: `Case number ${index} of many`,
       tags: [`tag-${index % 12}`],
       passed: isFailing ? 0 : runs,
@@ -109,6 +110,11 @@ function createLargeEvidence(report: Report, { runs, traces }: Shape): Evidence 
   const failed = iterations.filter(({ outcome }) => outcome === 'failed');
   return {
     iterations: iterations.slice(0, maxIterationMarks),
+    definitions: report.cases.map(({ title }, index) => ({
+      file: 'evals/many.evals.yaml',
+      line: index * 6 + 3,
+      text: `title: ${title}\nsteps:\n  - toolCall: add\n    arguments: { a: ${index}, b: 3 }\n  - assert: { toolResultContains: "${index + 3}" }`,
+    })),
     traces: failed
       .slice(0, traces)
       .flatMap(({ suiteId, iterationId }) => (kept === null ? [] : [{ suiteId, iterationId, ...kept }])),

@@ -36,8 +36,30 @@ export function createCaseDetails(member: CaseReport, marks: readonly PageMark[]
         )
       : null,
     ...(member.outcome === 'passed' ? [] : createRepeats(member, data)),
+    createDefinition(member, data),
     createTimeline(member, marks),
   ];
+}
+
+/** Shows the lines of the evals file that define the case, each with its number; null if the page does not have them. */
+function createDefinition({ location }: CaseReport, data: PageData): HTMLElement | null {
+  const found = data.definitions.find(({ file, line }) => file === location?.file && line === location.line);
+  if (found === undefined) return null;
+  const lines = found.text.split('\n');
+  const rows = listCode({ ...found, first: found.line, line: 0, code: lines }).map((text) =>
+    create('li', {}, create('code', {}, quote(text))),
+  );
+  return create(
+    'details',
+    { class: 'definition' },
+    create('summary', {}, 'The case in the evals file'),
+    create('p', { class: 'fine' }, createSourceLine(found, data)),
+    create(
+      'div',
+      { class: 'scroll', tabindex: '0', role: 'group', 'aria-label': 'Lines of the evals file' },
+      create('ol', { class: 'diff' }, ...rows),
+    ),
+  );
 }
 
 /** Shows the commands that run only this case again, and make its first call; none if the report or the page does not have them whole. */

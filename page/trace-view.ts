@@ -1,7 +1,8 @@
 import { formatCount } from '../src/base/text.ts';
 import { formatDuration } from '../src/base/time.ts';
-import type { IterationTrace, TracedMessage, TracedPart, TracedSpan } from '../src/model/evidence.ts';
+import type { IterationTrace, TracedMessage, TracedPart } from '../src/model/evidence.ts';
 import { type Child, create, createButton, quote } from './dom.ts';
+import { listMoments, type Moment } from './moments.ts';
 
 /** Longer texts are folded, so that a large result does not hide the next message. */
 const maxShownLength = 1500;
@@ -14,38 +15,45 @@ const captions: Record<TracedPart['kind'], string> = {
 };
 
 /** Shows the trace of an iteration: its durations, then all messages. */
-export function createTraceView({ messages, spans, spansLeftOut }: IterationTrace): Child[] {
+export function createTraceView({ messages, spansLeftOut, ...trace }: IterationTrace): Child[] {
+  const moments = listMoments(trace);
   return [
-    ...(spans.length === 0
+    ...(moments.length === 0
       ? []
       : [
           create('h5', {}, 'Where the time went'),
-          createWaterfall(spans),
+          createWaterfall(moments),
           spansLeftOut > 0 ? create('p', { class: 'fine' }, `and ${formatCount(spansLeftOut, 'more span')}`) : null,
         ]),
-    create('h5', {}, 'Messages'),
-    create('ol', { class: 'messages' }, ...messages.map(createMessage)),
+    ...(messages.length === 0
+      ? []
+      : [create('h5', {}, 'Messages'), create('ol', { class: 'messages' }, ...messages.map(createMessage))]),
   ];
 }
 
-function createWaterfall(spans: readonly TracedSpan[]): HTMLElement {
-  const endMs = Math.max(1, ...spans.map(({ startMs, durationMs }) => startMs + durationMs));
+function createWaterfall(moments: readonly Moment[]): HTMLElement {
+  const endMs = Math.max(1, ...moments.map(({ startMs, durationMs }) => startMs + (durationMs ?? 0)));
   return create(
     'ol',
     { class: 'waterfall' },
-    ...spans.map(({ name, category, startMs, durationMs, isError }) => {
-      const bar = create('i', { class: isError ? 'failed' : 'passed' });
-      bar.style.insetInlineStart = `${(startMs / endMs) * 100}%`;
-      bar.style.inlineSize = `max(2px, ${(durationMs / endMs) * 100}%)`;
+    ...moments.map(({ kind, text, startMs, durationMs, isError }) => {
+      const bar = create('i', { class: kind === 'span' ? (isError ? 'failed' : 'passed') : kind });
+      bar.style.insetInlineStart = `${(Math.max(0, startMs) / endMs) * 100}%`;
+      bar.style.inlineSize = `max(2px, ${((durationMs ?? 0) / endMs) * 100}%)`;
       return create(
         'li',
-        {},
-        create('span', { class: 'name' }, quote(name === category ? name : `${category} ${name}`)),
+        { class: kind },
+        create('span', { class: 'name' }, kind === 'output' ? create('b', {}, 'stderr ') : null, quote(text)),
         create('span', { class: 'track', 'aria-hidden': 'true' }, bar),
-        create('span', { class: 'time' }, `${formatDuration(durationMs)}${isError ? ', failed' : ''}`),
+        create('span', { class: 'time' }, describeTime({ startMs, durationMs, isError })),
       );
     }),
   );
+}
+
+function describeTime({ startMs, durationMs, isError }: Pick<Moment, 'startMs' | 'durationMs' | 'isError'>): string {
+  if (durationMs !== null) return `${formatDuration(durationMs)}${isError ? ', failed' : ''}`;
+  return startMs < 0 ? 'before the first step' : `after ${formatDuration(startMs)}`;
 }
 
 function createMessage({ role, parts }: TracedMessage): HTMLElement {

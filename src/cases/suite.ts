@@ -87,6 +87,8 @@ export interface SuiteCase {
   id: string;
   title: string;
   location: SourceLocation;
+  /** The lines of the file that define it, without their common indentation. */
+  text: string;
   tags: string[];
   /** True if this case must pass on its own, whatever the suite's pass rate. */
   isRequired: boolean;

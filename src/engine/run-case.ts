@@ -31,7 +31,7 @@ import {
   listChecks,
   withholdResult,
 } from './outcome.ts';
-import { joinConnections } from './process-loss.ts';
+import { joinConnections, type ReachedServer } from './process-loss.ts';
 import { runStep, type StepScope } from './run-step.ts';
 import { runSteps } from './run-steps.ts';
 import { createSampleModel } from './sampling.ts';
@@ -132,8 +132,12 @@ async function runInSession(
     sampleModel: openModel === null ? null : createSampleModel(openModel, { transcript, signal: limit.signal }),
     explainNoAnswer: (error) => explainNoAnswer(error, transcript),
   });
-  const finish = (session: Omit<Parameters<typeof buildOutcome>[1], 'transcript' | 'script'>, filled = testCase) => {
-    const outcome = buildOutcome(filled, { ...session, transcript, script });
+  let servers: readonly ReachedServer[] = [];
+  const finish = async (
+    session: Omit<Parameters<typeof buildOutcome>[1], 'transcript' | 'script'>,
+    filled = testCase,
+  ) => {
+    const outcome = await addOutput(buildOutcome(filled, { ...session, transcript, script }), servers);
     return { outcome, unlisted: listUnlisted(filled, { transcript, outcome }) };
   };
   const opened = await connectAll([{ target, visit }, ...(options.others ?? [])], {
@@ -147,8 +151,9 @@ async function runInSession(
       taskTtlMs: timeoutMs + extraTaskTtlMs,
     },
   });
-  if ('ending' in opened) return finish({ steps: [], ending: opened.ending, protocolVersion: null });
+  if ('ending' in opened) return await finish({ steps: [], ending: opened.ending, protocolVersion: null });
   await using _sessions = opened.sessions;
+  servers = opened.reached;
   const [{ session }] = opened.reached;
   const { protocolVersion } = session.handshake;
   for (const reached of opened.reached) options.onSession?.(reached.target, reached.session.handshake.protocolVersion);
@@ -196,7 +201,7 @@ async function runInSession(
   );
   const unready = await fixtures.setUp();
   const record = { steps, protocolVersion, fixtures };
-  if (unready !== null) return finish({ ...record, ending: unready }, values.fillCase(testCase));
+  if (unready !== null) return await finish({ ...record, ending: unready }, values.fillCase(testCase));
   const ending = await runSteps(testCase.steps, connection, {
     runStep: (step, stepIndex) => runFilled(step, stepIndex, scope),
     interrupt,
@@ -206,16 +211,28 @@ async function runInSession(
     results: steps,
   });
   const filled = values.fillCase(testCase);
-  if (ending !== completed) return finish({ ...record, ending }, filled);
+  if (ending !== completed) return await finish({ ...record, ending }, filled);
   try {
     const hasFailedStep = steps.some(({ status }) => status === 'fail');
     const checks = await judgeChecks(testCase, transcript, { ...context, hasFailedStep, values });
-    return finish({ ...record, ending, checks }, filled);
+    return await finish({ ...record, ending, checks }, filled);
   } catch (error) {
     if (limit.stoppedBy() !== 'caller') throw error;
     const cancelled: Ending = { status: 'cancelled', reason: 'Cancelled in the checks at the end.' };
-    return finish({ ...record, ending: cancelled }, filled);
+    return await finish({ ...record, ending: cancelled }, filled);
   }
+}
+
+/** Adds to the trace of an iteration that did not pass what its servers wrote to stderr. */
+async function addOutput(outcome: CaseOutcome, servers: readonly ReachedServer[]): Promise<CaseOutcome> {
+  if (outcome.result === 'passed') return outcome;
+  const outputs = await Promise.all(
+    servers.map(async ({ visit, session }) => (await visit?.readOutput(session.id)) ?? []),
+  );
+  const serverOutput = outputs.flat().toSorted((a, b) => a.atMs - b.atMs);
+  if (serverOutput.length === 0) return outcome;
+  const { trace } = outcome;
+  return { ...outcome, trace: { ...trace, metadata: { ...trace.metadata, serverOutput } } };
 }
 
 function describeInterruption(

@@ -2,8 +2,18 @@
 export interface Evidence {
   /** In the order in which they were read; at most `maxIterationMarks`. */
   iterations: IterationMark[];
-  /** Traces of failed iterations; at most `maxTraces`. Empty unless a full report was requested. */
+  /** Traces of failed iterations; at most `maxTraces`. Without a full report only their times, of at most `maxTimelines`. */
   traces: IterationTrace[];
+  /** The texts of cases in evals files, each once. */
+  definitions: CaseDefinition[];
+}
+
+/** A case as its evals file has it. */
+export interface CaseDefinition {
+  file: string;
+  /** The line at which it begins, counted from 1. */
+  line: number;
+  text: string;
 }
 
 /** The most that a page can draw. The log of iterations has all of them. */
@@ -11,6 +21,9 @@ export const maxIterationMarks = 10_000;
 
 /** More than people read of one gate. */
 export const maxTraces = 50;
+
+/** A page that is written by default stays small. */
+export const maxTimelines = 10;
 
 /** A summary of one iteration. */
 export interface IterationMark {
@@ -32,6 +45,15 @@ export interface IterationTrace {
   spans: TracedSpan[];
   /** The number of spans that were left out. */
   spansLeftOut: number;
+  /** What the servers wrote to stderr, by time. */
+  output: TracedLine[];
+}
+
+/** A line that a server wrote to stderr. */
+export interface TracedLine {
+  /** Counted from the start of the first span; negative before it. */
+  startMs: number;
+  text: string;
 }
 
 export interface TracedMessage {

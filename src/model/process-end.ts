@@ -13,6 +13,13 @@ export interface ProcessEnd {
   lastLines: readonly string[];
 }
 
+/** A line that a server wrote to stderr. */
+export interface OutputLine {
+  /** When its first part was read, in epoch milliseconds. */
+  atMs: number;
+  text: string;
+}
+
 /** The end of a process that served an iteration. */
 export interface WitnessedEnd {
   end: ProcessEnd;
@@ -29,6 +36,11 @@ export interface ServerVisit extends Disposable {
    * it has one. With `mayBeEnding` it waits a moment, because a connection can break before the end of the process is known.
    */
   findEnd(sessionId: string | undefined, options: { mayBeEnding: boolean }): Promise<WitnessedEnd | null>;
+  /**
+   * Returns the last lines that the process of the session wrote. Of a process that iterations share, those since this one began; other
+   * iterations may have caused them.
+   */
+  readOutput(sessionId: string | undefined): Promise<readonly OutputLine[]>;
 }
 
 /** How a program that a step ran ended. */

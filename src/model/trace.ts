@@ -1,4 +1,5 @@
 import type { Notification } from './notification.ts';
+import type { OutputLine } from './process-end.ts';
 import type { ToolCall } from './run.ts';
 import type { WidgetObservation } from './widget.ts';
 
@@ -97,5 +98,7 @@ export interface Trace {
     notifications?: Notification[];
     /** The number of further notifications that were not kept. */
     droppedNotifications?: number;
+    /** What the servers wrote to stderr, by time, if the iteration did not pass. */
+    serverOutput?: readonly OutputLine[];
   };
 }

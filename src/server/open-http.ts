@@ -86,7 +86,7 @@ function keepRunning(
   let restarting: Promise<void> | undefined;
 
   const follow = (process: ServerProcess) => {
-    const record = visits.begin();
+    const record = visits.begin(process);
     void process.exited.then((exit) => (stopped.has(process) ? undefined : noteEnd(record, exit)));
   };
   const noteEnd = (record: SharedProcessRecord, exit: ProcessExit) => {

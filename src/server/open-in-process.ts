@@ -123,7 +123,7 @@ export async function openInProcessServer(
     },
     planSessions: () => {},
     lost: new Promise(() => {}),
-    witness: witnessSessions((id) => exits.find(id)),
+    witness: witnessSessions(exits),
     [Symbol.asyncDispose]: async () => {
       await channel[Symbol.asyncDispose]();
       await Promise.all([...open].map(async (child) => await child.stop()));

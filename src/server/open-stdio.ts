@@ -153,7 +153,7 @@ function openProcesses(
     plan: isShared ? onDemand : sessions,
     logger,
     events: {
-      onTaken: (child) => void (isShared && records.set(child, visits.begin())),
+      onTaken: (child) => void (isShared && records.set(child, visits.begin(child))),
       onEnded: (exit, child, isLast) => {
         records.get(child)?.end(toProcessEnd(exit));
         records.delete(child);
@@ -161,7 +161,7 @@ function openProcesses(
       },
     },
   });
-  return { pool, exits, witness: isShared ? witnessShared(visits, pool) : witnessSessions((id) => exits.find(id)) };
+  return { pool, exits, witness: isShared ? witnessShared(visits, pool) : witnessSessions(exits) };
 }
 
 /** Starts a process when a session needs it. */

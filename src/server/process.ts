@@ -1,8 +1,9 @@
 import { isAbsolute } from 'node:path';
 import type { Readable, Writable } from 'node:stream';
 import { type Clock, race } from '../base/time.ts';
+import type { OutputLine } from '../model/process-end.ts';
 import type { DescendantLog } from './kill-orphans.ts';
-import { createOutputTail, keepLastLines, type OutputTail } from './output-tail.ts';
+import { createTimedOutput, keepLastLines, type OutputTail } from './output-tail.ts';
 import { isGroupAlive, signalGroup, waitForGroupEnd } from './process-tree.ts';
 import { holdSandbox } from './sandbox/lease.ts';
 import type { Sandbox } from './sandbox/open-sandbox.ts';
@@ -40,6 +41,8 @@ export interface ServerProcess {
   readonly stdout: Readable;
   /** Adds a part of stdout that is no message to the process's stderr output. */
   addOutput(chunk: Buffer): void;
+  /** Returns the last lines of that output, oldest first. */
+  readOutput(): readonly OutputLine[];
   /** True if the program has ended, even if some of its output is unread. */
   readonly hasEnded: boolean;
   /** Resolves once the program has ended and its output is read. Never rejects. */
@@ -90,7 +93,7 @@ export function startProcess(
     options.watchdog?.add(child.pid);
     options.descendants?.follow(child.pid);
   }
-  const ownOutput = createOutputTail(ownOutputBytes);
+  const ownOutput = createTimedOutput(clock, ownOutputBytes);
   const addOutput = (chunk: Buffer) => {
     options.tail.append(chunk);
     ownOutput.append(chunk);
@@ -116,7 +119,7 @@ export function startProcess(
     }
     for (const stream of outputs) stream.destroy();
     if (child.pid !== undefined) options.descendants?.forget(child.pid);
-    const lastLines = keepLastLines(ownOutput.readLines(lastLinesRead));
+    const lastLines = keepLastLines(ownOutput.readLines(lastLinesRead).map(({ text }) => text));
     const isFailure = lease !== null && !lease.hasStarted && !isEnding;
     return isFailure
       ? { code: null, signal: null, error: createSandboxFailure(exit), lastLines }
@@ -155,6 +158,7 @@ export function startProcess(
     stdin,
     stdout,
     addOutput,
+    readOutput: () => ownOutput.readLines(Infinity),
     get hasEnded() {
       return child.exitCode !== null || child.signalCode !== null;
     },

@@ -1,16 +1,23 @@
 import { type Clock, race } from '../base/time.ts';
-import type { ProcessEnd, ProcessWitness, ServerVisit } from '../model/process-end.ts';
+import type { OutputLine, ProcessEnd, ProcessWitness, ServerVisit } from '../model/process-end.ts';
 import type { ChildPool } from './bridge/child-pool.ts';
+import type { SessionExits } from './bridge/session.ts';
 import type { ProcessExit } from './process.ts';
+import { lookForInput } from './spawn.ts';
 
 /** Makes the witness of processes that serve one session each, by the ids of the sessions. */
-export function witnessSessions(findExit: (sessionId: string) => ProcessExit | null): ProcessWitness {
+export function witnessSessions(exits: Pick<SessionExits, 'find' | 'readOutput'>): ProcessWitness {
   return {
     isShared: false,
     visit: async () => ({
       findEnd: async (sessionId) => {
-        const exit = sessionId === undefined ? null : findExit(sessionId);
+        const exit = sessionId === undefined ? null : exits.find(sessionId);
         return exit === null ? null : { end: toProcessEnd(exit), isOwn: true };
+      },
+      readOutput: async (sessionId) => {
+        if (sessionId === undefined) return [];
+        await lookForInput();
+        return exits.readOutput(sessionId);
       },
       [Symbol.dispose]: () => {},
     }),
@@ -47,7 +54,7 @@ export interface SharedProcessRecord {
  */
 export interface VisitRecord {
   /** Called for every process that starts. */
-  begin(): SharedProcessRecord;
+  begin(process: { readOutput(): readonly OutputLine[] }): SharedProcessRecord;
   /** True if the current process has served an iteration. */
   readonly isUsed: boolean;
   /** A probe is forgotten when it is over. */
@@ -55,6 +62,7 @@ export interface VisitRecord {
 }
 
 interface ProcessRecord {
+  readOutput: () => readonly OutputLine[];
   visitors: Set<Visitor>;
   end: ProcessEnd | null;
   ended: Promise<void>;
@@ -73,9 +81,10 @@ export function recordVisits(clock: Clock): VisitRecord {
     record.visitors.add(visitor);
   };
   return {
-    begin: () => {
+    begin: (process) => {
       const ended = Promise.withResolvers<void>();
-      const record: ProcessRecord = { visitors: new Set(), end: null, ended: ended.promise };
+      const readOutput = () => process.readOutput();
+      const record: ProcessRecord = { readOutput, visitors: new Set(), end: null, ended: ended.promise };
       current = record;
       for (const visitor of present) add(visitor, record);
       return {
@@ -92,6 +101,7 @@ export function recordVisits(clock: Clock): VisitRecord {
     },
     visit: ({ isProbe } = { isProbe: false }) => {
       const visitor: Visitor = { processes: [] };
+      const beganAtMs = clock.now();
       present.add(visitor);
       if (current !== null) add(visitor, current);
       return {
@@ -99,6 +109,10 @@ export function recordVisits(clock: Clock): VisitRecord {
           const find = () => visitor.processes.findLast(({ end }) => end !== null);
           const found = find() ?? (mayBeEnding ? await waitForEnd(visitor.processes, clock).then(find) : undefined);
           return found?.end == null ? null : { end: found.end, isOwn: found.visitors.size === 1 };
+        },
+        readOutput: async () => {
+          await lookForInput();
+          return visitor.processes.flatMap(({ readOutput }) => readOutput()).filter(({ atMs }) => atMs >= beganAtMs);
         },
         [Symbol.dispose]: () => {
           present.delete(visitor);

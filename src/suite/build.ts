@@ -113,6 +113,7 @@ export function buildSuite(
       id,
       title: testCase.title,
       location: document.locateValue(path),
+      text: document.readText(path),
       tags: testCase.tags ?? [],
       isRequired: testCase.required ?? false,
       isNegative: testCase.negative ?? false,

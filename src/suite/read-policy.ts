@@ -42,7 +42,10 @@ export function readPolicyInput(input: PolicyInput): { policy: PolicyFile | null
     return { policy: null, issues: [{ input: inlinePolicy, code: 'bad-policy', message }] };
   }
   const locate = (path: DocumentPath) => ({ file: [inlinePolicy, ...path].join('.'), line: 0, column: 0 });
-  const { policy, findings } = readDocument({ value, locateKey: locate, locateValue: locate }, inlinePolicy);
+  const { policy, findings } = readDocument(
+    { value, locateKey: locate, locateValue: locate, readText: () => '' },
+    inlinePolicy,
+  );
   const issues = findings.map(({ file: place, code, message }) => ({ input: place, code, message }));
   return { policy, issues };
 }

@@ -112,6 +112,7 @@ function wrapCases(list: SourceDocument, name: string): SourceDocument {
     value: { suite: name, cases: list.value },
     locateKey: (path) => list.locateKey(toListPath(path)),
     locateValue: (path) => list.locateValue(toListPath(path)),
+    readText: (path) => list.readText(toListPath(path)),
   };
 }
 

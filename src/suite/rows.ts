@@ -99,6 +99,8 @@ export function expandRows(document: SourceDocument): ExpandedDocument {
       value: { ...value, cases: expanded.map(({ testCase }) => testCase) },
       locateKey: (path) => document.locateKey(toFilePath(path)),
       locateValue: (path) => document.locateValue(toFilePath(path)),
+      // A row alone does not say what its case does.
+      readText: (path) => document.readText(toFilePath(path).slice(0, path.length)),
     },
     origins: expanded.map(({ origin }) => origin),
     findings,

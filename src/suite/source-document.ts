@@ -14,6 +14,8 @@ export interface SourceDocument {
   locateKey(path: DocumentPath): SourceLocation;
   /** Locates the beginning of the value at `path`; if it is absent, the nearest existing parent. */
   locateValue(path: DocumentPath): SourceLocation;
+  /** Returns the text of the value at `path`, indented as if it began its line. */
+  readText(path: DocumentPath): string;
 }
 
 export interface ParsedSource {
@@ -71,7 +73,7 @@ function parseUnmarked(text: string, file: string): ParsedSource {
     const inspection = inspectNodes(parsed, locate);
     if (inspection.isFatal) return { document: null, findings: inspection.findings };
     const value: unknown = parsed.toJS({ maxAliasCount: 100 });
-    return { document: { value, ...createLocator(parsed, locate) }, findings: inspection.findings };
+    return { document: { value, ...createLocator(parsed, text, locate) }, findings: inspection.findings };
   } catch (error) {
     // Nested aliases exceed the limit only while they are expanded.
     if (error instanceof ReferenceError) return fail('too-many-aliases', 'The aliases expand to too much');
@@ -161,8 +163,9 @@ function inspectNodes(
 
 function createLocator(
   parsed: Document.Parsed,
+  text: string,
   locate: (offset: number) => SourceLocation,
-): Pick<SourceDocument, 'locateKey' | 'locateValue'> {
+): Omit<SourceDocument, 'value'> {
   const pairsOfMap = new WeakMap<YAMLMap, Map<string, Pair>>();
   const indexPairs = (map: YAMLMap): Map<string, Pair> => {
     let pairs = pairsOfMap.get(map);
@@ -181,7 +184,7 @@ function createLocator(
       const container: unknown = isAlias(node) ? node.resolve(parsed) : node;
       if (isMap(container)) {
         const pair = indexPairs(container).get(String(part));
-        if (pair === undefined) return { keyOffset: offset, offset };
+        if (pair === undefined) return { keyOffset: offset, offset, node };
         keyOffset = startOf(pair.key) ?? offset;
         node = pair.value;
         // Locates a missing value ("key:") by its key, because the parser puts it after the line break.
@@ -191,14 +194,23 @@ function createLocator(
         offset = startOf(node) ?? offset;
         keyOffset = offset;
       } else {
-        return { keyOffset: offset, offset };
+        return { keyOffset: offset, offset, node };
       }
     }
-    return { keyOffset, offset };
+    return { keyOffset, offset, node };
   };
   return {
     locateKey: (path) => locate(walk(path).keyOffset),
     locateValue: (path) => locate(walk(path).offset),
+    readText: (path) => {
+      const { offset, node } = walk(path);
+      const indentation = new RegExp(`^ {1,${Math.max(1, locate(offset).column - 1)}}`);
+      const [first = '', ...others] = text
+        .slice(offset, endOf(node) ?? offset)
+        .trimEnd()
+        .split(/\r?\n/);
+      return [first, ...others.map((line) => line.replace(indentation, ''))].join('\n');
+    },
   };
 }
 
@@ -207,6 +219,10 @@ function nameOfKey(key: unknown): string | undefined {
   return typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean'
     ? String(value)
     : undefined;
+}
+
+function endOf(node: unknown): number | undefined {
+  return isScalar(node) || isMap(node) || isSeq(node) || isAlias(node) ? node.range?.[1] : undefined;
 }
 
 function startOf(node: unknown): number | undefined {

@@ -278,5 +278,6 @@ function skipDisabledCases(document: SourceDocument, indexes: readonly number[])
     value: document.value,
     locateKey: (path) => document.locateKey(toWritten(path)),
     locateValue: (path) => document.locateValue(toWritten(path)),
+    readText: (path) => document.readText(toWritten(path)),
   };
 }

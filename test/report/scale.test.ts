@@ -48,7 +48,7 @@ function failEverything() {
 
 /** As much as a gate keeps. */
 function createEvidence(): Evidence {
-  const collector = createEvidenceCollector(createRedactor(), { keepsTraces: true });
+  const collector = createEvidenceCollector(createRedactor(), { traces: 'whole' });
   for (let index = 0; index < 100_000; index += 1) {
     const counted = { caseId: `case-${index % 1000}`, outcome: 'failed' } as const;
     collector.addIteration('math', createIteration({ id: `it_${index}`, iterationNumber: index }), counted);

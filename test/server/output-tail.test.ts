@@ -2,7 +2,8 @@ import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 
 import { createRedactor, Secret } from '../../src/base/redaction.ts';
-import { createOutputTail } from '../../src/server/output-tail.ts';
+import { createOutputTail, createTimedOutput } from '../../src/server/output-tail.ts';
+import { ManualClock } from '../support/clocks/manual-clock.ts';
 import { countDraws } from '../support/property-runs.ts';
 
 describe('an output tail', () => {
@@ -36,9 +37,26 @@ describe('an output tail', () => {
         if (whole.length > size) lines.shift();
         if (lines.at(-1) === '') lines.pop();
         expect(tail.readLines(1000)).toEqual(lines);
+        const timed = createTimedOutput(new ManualClock(), size);
+        for (const chunk of chunks) timed.append(Buffer.from(chunk));
+        expect(timed.readLines(1000).map(({ text }) => text)).toEqual(lines);
       },
     );
     fc.assert(property, { numRuns: 300 });
+  });
+
+  it('knows when each line began', async () => {
+    const clock = new ManualClock();
+    const output = createTimedOutput(clock, 100);
+    const startMs = clock.now();
+    output.append(Buffer.from('one\ntw'));
+    await clock.advance(5);
+    output.append(Buffer.from('o\r\nthree'));
+    expect(output.readLines(9).map(({ atMs, text }) => [atMs - startMs, text])).toEqual([
+      [0, 'one'],
+      [0, 'two'],
+      [5, 'three'],
+    ]);
   });
 
   it('keeps a secret in one piece for redaction, however it was split', () => {

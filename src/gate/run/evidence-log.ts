@@ -1,11 +1,14 @@
 import { isRecord } from '../../base/json.ts';
 import { findSmallest } from '../../base/lists.ts';
 import { redactDeep, type Redactor } from '../../base/redaction.ts';
+import type { SuiteCase } from '../../cases/suite.ts';
 import {
+  type CaseDefinition,
   type Evidence,
   type IterationMark,
   type IterationTrace,
   maxIterationMarks,
+  maxTimelines,
   maxTraces,
   type TracedMessage,
   type TracedPart,
@@ -34,7 +37,7 @@ export const noEvidence: EvidenceCollector = {
   inspect: async () => {},
   hasRoomForTraces: () => false,
   addTrace: async () => {},
-  collect: () => ({ iterations: [], traces: [] }),
+  collect: () => ({ iterations: [], traces: [], definitions: [] }),
 };
 
 /** The methods that an extended collector runs in addition. */
@@ -60,10 +63,18 @@ export function extendEvidence(within: EvidenceCollector, also: Extension): Evid
   };
 }
 
-export function createEvidenceCollector(redactor: Redactor, options: { keepsTraces: boolean }): EvidenceCollector {
+/** `whole` keeps traces, `times` only their spans: the rest is what servers answered and wrote, which not every reader may see. */
+export type KeptTraces = 'whole' | 'times' | 'none';
+
+const traceLimits: Record<KeptTraces, number> = { whole: maxTraces, times: maxTimelines, none: 0 };
+
+export function createEvidenceCollector(
+  redactor: Redactor,
+  options: { traces: KeptTraces; cases?: ReadonlyArray<Pick<SuiteCase, 'location' | 'text'>> },
+): EvidenceCollector {
   const marks = new Map<string, IterationMark>();
   const traces = new Map<string, Evidence['traces'][number]>();
-  const hasRoomForTraces = () => options.keepsTraces && traces.size < maxTraces;
+  const hasRoomForTraces = () => traces.size < traceLimits[options.traces];
   return {
     addIteration: (suiteId, iteration, { caseId, outcome }) => {
       const { id, iterationNumber, durationMs, usage, judges } = iteration;
@@ -79,13 +90,35 @@ export function createEvidenceCollector(redactor: Redactor, options: { keepsTrac
     addTrace: async (suiteId, iterationId, trace) => {
       if (!hasRoomForTraces()) return;
       const kept = keepTrace(trace, redactor);
-      if (kept !== null) traces.set(`${suiteId} ${iterationId}`, { suiteId, iterationId, ...kept });
+      if (kept === null) return;
+      const shown = options.traces === 'whole' ? kept : { ...kept, messages: [], output: [] };
+      traces.set(`${suiteId} ${iterationId}`, { suiteId, iterationId, ...shown });
     },
-    collect: () => ({ iterations: [...marks.values()], traces: [...traces.values()] }),
+    collect: () => ({
+      iterations: [...marks.values()],
+      traces: [...traces.values()],
+      definitions: listDefinitions(options.cases ?? [], redactor),
+    }),
   };
 }
 
-type KeptTrace = Pick<IterationTrace, 'messages' | 'spans' | 'spansLeftOut'>;
+/** Lists the text of each case once: the variants of a case share it. */
+function listDefinitions(
+  cases: ReadonlyArray<Pick<SuiteCase, 'location' | 'text'>>,
+  redactor: Redactor,
+): CaseDefinition[] {
+  const known = new Map<string, CaseDefinition>();
+  for (const { location, text } of cases) {
+    const { file, line } = location;
+    const key = `${file}:${line}`;
+    if (!known.has(key)) known.set(key, { file, line, text: truncateText(redactor.redact(text), maxDefinitionLength) });
+  }
+  return [...known.values()];
+}
+
+const maxDefinitionLength = 4000;
+
+type KeptTrace = Pick<IterationTrace, 'messages' | 'spans' | 'spansLeftOut' | 'output'>;
 type JsonObject = Record<string, unknown>;
 
 /** In UTF-16 units of its JSON. A page with fifty such traces still opens at once. */
@@ -96,12 +129,17 @@ const maxTextLengths = [8000, 1000, 100];
 const maxMessages = { first: 20, last: 60 };
 const maxParts = 20;
 const maxSpans = 200;
+const maxOutputLines = 100;
 const maxNameLength = 100;
 
 /** Makes a service's trace readable and cuts it to size, after redacting it. Any part may be missing or malformed; null if nothing can be shown. */
 export function keepTrace(trace: unknown, redactor: Redactor): KeptTrace | null {
   if (!isRecord(trace)) return null;
-  const { messages, spans } = redactDeep({ messages: trace['messages'], spans: trace['spans'] }, redactor);
+  const { messages, spans, metadata } = redactDeep(
+    { messages: trace['messages'], spans: trace['spans'], metadata: trace['metadata'] },
+    redactor,
+  );
+  const output = listObjects(isRecord(metadata) ? metadata['serverOutput'] : []).flatMap(readLine);
   const known = listObjects(messages);
   const times = listObjects(spans).flatMap(readSpan);
   const startMs = findSmallest(times.map((span) => span.startMs));
@@ -111,9 +149,12 @@ export function keepTrace(trace: unknown, redactor: Redactor): KeptTrace | null 
     messages: selectMessages(known, maxLength),
     spans: timeline.map((span) => ({ ...span, startMs: span.startMs - startMs })),
     spansLeftOut: times.length - timeline.length,
+    output: output
+      .slice(-maxOutputLines)
+      .map(({ atMs, text }) => ({ startMs: atMs - startMs, text: truncateText(text, maxLength) })),
   });
   const fitting = maxTextLengths.map(cut).find((kept) => JSON.stringify(kept).length <= maxTraceLength);
-  return fitting ?? { ...cut(0), messages: [] };
+  return fitting ?? { ...cut(0), messages: [], output: [] };
 }
 
 function selectMessages(messages: readonly JsonObject[], maxLength: number): TracedMessage[] {
@@ -180,6 +221,10 @@ function readSpan({ name, category, startMs, endMs, status }: JsonObject): Trace
       isError: status === 'error' || kind === 'error',
     },
   ];
+}
+
+function readLine({ atMs, text }: JsonObject): Array<{ atMs: number; text: string }> {
+  return typeof atMs === 'number' && typeof text === 'string' ? [{ atMs, text }] : [];
 }
 
 function readName(value: unknown, fallback: string): string {

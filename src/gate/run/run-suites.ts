@@ -61,7 +61,10 @@ export async function runSuites(
   const { clock, logger, redactor, environment, processMarker, watchEvidence } = context;
   const onProgress = context.onProgress ?? (() => {});
   const suites: MeasuredSuite[] = [];
-  const collector = createEvidenceCollector(redactor, { keepsTraces: plan.isFullReport });
+  const collector = createEvidenceCollector(redactor, {
+    traces: plan.isFullReport ? 'whole' : plan.reportFormats.includes('html') ? 'times' : 'none',
+    cases: plan.suites.flatMap((planned) => (planned.kind === 'file' ? planned.suite.cases : [])),
+  });
   const keeper = plan.upload === null ? null : createResultKeeper(collector, { redactor });
   const evidence = keeper ?? collector;
   const witnesses = createServerWitnesses(redactor);

@@ -1,7 +1,7 @@
 import type { Redactor } from '../../base/redaction.ts';
 import type { ServerAccess } from '../../mcp/access.ts';
 import { describeSource, type Sourced } from '../../model/source.ts';
-import type { ProcessEnd, ProcessWitness, ServerWitnesses } from '../../model/process-end.ts';
+import type { OutputLine, ProcessEnd, ProcessWitness, ServerWitnesses } from '../../model/process-end.ts';
 import { anyProtocol, listChoices, type ProtocolChoice } from '../../model/protocol.ts';
 import type { ServerReport } from '../../model/report.ts';
 import { serverUnderTest } from '../../cases/step-server.ts';
@@ -309,10 +309,20 @@ export function createWitnessRedaction(redactor: Redactor): (witness: ProcessWit
           const found = await visit.findEnd(...asked);
           return found === null ? null : { ...found, end: redactEnd(found.end) };
         },
+        readOutput: async (sessionId) => redactOutput(await visit.readOutput(sessionId), redactor),
         [Symbol.dispose]: () => visit[Symbol.dispose](),
       };
     },
   });
+}
+
+/** Redacts lines with their times. A secret of several lines leaves fewer, of which the last ones keep their times. */
+function redactOutput(lines: readonly OutputLine[], redactor: Redactor): OutputLine[] {
+  const texts = redactLines(
+    lines.map(({ text }) => text),
+    redactor,
+  );
+  return texts.map((text, index) => ({ text, atMs: lines.at(index - texts.length)?.atMs ?? 0 }));
 }
 
 /** Redacts the lines as one text, since a secret may have several lines. */

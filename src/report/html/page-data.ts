@@ -1,5 +1,5 @@
-import type { Evidence, IterationTrace } from '../../model/evidence.ts';
-import { maxFailuresPerCase } from '../../model/case-report.ts';
+import type { CaseDefinition, Evidence, IterationTrace } from '../../model/evidence.ts';
+import { type CaseReport, maxFailuresPerCase } from '../../model/case-report.ts';
 import type { Report } from '../../model/report.ts';
 import { type JudgedMinimum, judgeMinima } from '../document/coverage.ts';
 import { stripControls } from '../escape/plain.ts';
@@ -19,6 +19,8 @@ export interface PageData {
   /** The marks of each case, in the report's order; empty if single iterations are not known. */
   marks: PageMark[][];
   traces: IterationTrace[];
+  /** The texts of cases in their evals files; as many as fit. */
+  definitions: CaseDefinition[];
   /** The files that the report names lines of, each with its address in the repository at the tested commit. */
   files: Array<[file: string, url: string]>;
   /** The numbers of items that did not fit. */
@@ -41,6 +43,8 @@ interface DataDetail {
   hasToolCalls: boolean;
   hasMarks: boolean;
   maxCases: number;
+  /** In UTF-16 units, of all definitions together. */
+  maxDefinitions: number;
 }
 
 const fullDetail: DataDetail = {
@@ -50,6 +54,7 @@ const fullDetail: DataDetail = {
   hasToolCalls: true,
   hasMarks: true,
   maxCases: Infinity,
+  maxDefinitions: 16_000,
 };
 
 /** From the most to the least. */
@@ -57,8 +62,16 @@ const dataDetails: readonly DataDetail[] = [
   fullDetail,
   { ...fullDetail, maxTextLength: 4000 },
   { ...fullDetail, maxTextLength: 1000, maxTraces: 10 },
-  { ...fullDetail, maxTextLength: 300, maxTraces: 0, maxFailures: 1 },
-  { ...fullDetail, maxTextLength: 300, maxTraces: 0, maxFailures: 1, hasToolCalls: false, maxCases: 5000 },
+  { ...fullDetail, maxTextLength: 300, maxTraces: 0, maxFailures: 1, maxDefinitions: 0 },
+  {
+    ...fullDetail,
+    maxTextLength: 300,
+    maxTraces: 0,
+    maxFailures: 1,
+    hasToolCalls: false,
+    maxCases: 5000,
+    maxDefinitions: 0,
+  },
   {
     maxTextLength: 120,
     maxTraces: 0,
@@ -66,6 +79,7 @@ const dataDetails: readonly DataDetail[] = [
     hasToolCalls: false,
     hasMarks: false,
     maxCases: 100,
+    maxDefinitions: 0,
   },
 ];
 
@@ -126,6 +140,7 @@ function buildPageData(
     minimumCoverage: report.coverage === undefined ? [] : judgeMinima(report.coverage, { policy, results }),
     marks: cases.map(({ suiteId, id }) => marks.get(nameCase(suiteId, id)) ?? []),
     traces: mapTexts(traces, clear),
+    definitions: mapTexts(chooseDefinitions(evidence, cases, detail.maxDefinitions), clear),
     files,
     leftOut: {
       cases: report.cases.length - cases.length,
@@ -133,6 +148,20 @@ function buildPageData(
       traces: (evidence?.traces.length ?? 0) - traces.length,
     },
   };
+}
+
+/** Chooses the texts of the first cases, of which the report has the worst ones first. */
+function chooseDefinitions(
+  evidence: Evidence | null,
+  cases: ReadonlyArray<Pick<CaseReport, 'location'>>,
+  maxLength: number,
+): CaseDefinition[] {
+  const known = new Map(evidence?.definitions.map((each) => [`${each.file}:${each.line}`, each]));
+  let length = 0;
+  const shown = new Set(
+    cases.flatMap(({ location }) => (location === null ? [] : (known.get(`${location.file}:${location.line}`) ?? []))),
+  );
+  return [...shown].filter(({ text }) => (length += text.length) <= maxLength);
 }
 
 function groupMarks(evidence: Evidence | null): Map<string, PageMark[]> {

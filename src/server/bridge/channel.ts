@@ -31,6 +31,7 @@ export function openSessionChannel({ source, exits }: { source: ChildSource; exi
           isOver = true;
           if (exit !== null) exits.add(id, exit);
         });
+        exits.begin(session.id, child);
         session.listen({ isOpen: true, send: ignoreWait(receive), end: () => {} });
         if (left.signal.aborted) end(session);
         return session;

@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { clipText } from '../../base/text.ts';
 import { createResponseScanner } from '../../mcp/response-scanner.ts';
 import { iterationLimits } from '../../mcp/traffic-budget.ts';
+import type { OutputLine } from '../../model/process-end.ts';
 import type { ProcessExit, ServerProcess } from '../process.ts';
 import { type Message, parseMessage, type ResponseMessage, withId } from './bridge-messages.ts';
 
@@ -30,10 +31,13 @@ export interface Child {
   setListener(listener: ChildListener): void;
   /** Closes the server's stdin first, so that it can end by itself. */
   stop(): Promise<void>;
+  /** Returns the last lines of output that are no message. Absent if the conversation has no process of its own. */
+  readOutput?(): readonly OutputLine[];
 }
 
 /** A conversation with a process of its own. */
 export interface ProcessChild extends Child {
+  readOutput(): readonly OutputLine[];
   /** True if the process has ended, even if some of its output is still unread. */
   readonly hasEnded: boolean;
   /** Set once the process has ended for any reason. */
@@ -149,6 +153,7 @@ export function connectChild(
       return nonProtocolOutput;
     },
     exited,
+    readOutput: () => server.readOutput(),
     setListener: (next) => {
       listener = next;
     },

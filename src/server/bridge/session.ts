@@ -1,5 +1,5 @@
 import { describeError } from '../../base/errors.ts';
-import { describeProcessEnd } from '../../model/process-end.ts';
+import { describeProcessEnd, type OutputLine } from '../../model/process-end.ts';
 import type { ProcessExit } from '../process.ts';
 import type { Child } from './child.ts';
 import {
@@ -34,8 +34,11 @@ export interface Session {
   end(): Promise<void>;
 }
 
-/** The sessions whose servers ended by themselves. It remembers only the last ones. */
+/** The processes of sessions: their output, and their ends if they ended by themselves. It remembers only the last ones. */
 export interface SessionExits {
+  begin(sessionId: string, child: Child): void;
+  /** Empty if the session has no process of its own. */
+  readOutput(sessionId: string): readonly OutputLine[];
   add(sessionId: string, exit: ProcessExit): void;
   /** Returns null while the server runs, and if the gate ended it. */
   find(sessionId: string): ProcessExit | null;
@@ -45,12 +48,16 @@ const maxRemembered = 100;
 
 export function recordExits(): SessionExits {
   const exits = new Map<string, ProcessExit>();
+  const children = new Map<string, Child>();
+  const remember = <T>(known: Map<string, T>, sessionId: string, value: T) => {
+    known.set(sessionId, value);
+    const [oldest] = known.keys();
+    if (known.size > maxRemembered && oldest !== undefined) known.delete(oldest);
+  };
   return {
-    add: (sessionId, exit) => {
-      exits.set(sessionId, exit);
-      const [oldest] = exits.keys();
-      if (exits.size > maxRemembered && oldest !== undefined) exits.delete(oldest);
-    },
+    begin: (sessionId, child) => remember(children, sessionId, child),
+    readOutput: (sessionId) => children.get(sessionId)?.readOutput?.() ?? [],
+    add: (sessionId, exit) => remember(exits, sessionId, exit),
     find: (sessionId) => exits.get(sessionId) ?? null,
   };
 }

@@ -13,7 +13,7 @@ const trace = { messages: createCallMessages('call-1') };
 
 describe('createEvidenceCollector', () => {
   it('keeps an iteration as it was last read', () => {
-    const collector = createEvidenceCollector(createRedactor(), { keepsTraces: false });
+    const collector = createEvidenceCollector(createRedactor(), { traces: 'none' });
     collector.addIteration('math', createIteration(), { caseId: 'adds', outcome: 'passed' });
     collector.addIteration('math', createIteration(), { caseId: 'adds', outcome: 'unscored' });
     expect(collector.collect().iterations).toEqual([
@@ -30,7 +30,7 @@ describe('createEvidenceCollector', () => {
   });
 
   it('says of an iteration whether a recording answered, where a model took part', () => {
-    const collector = createEvidenceCollector(createRedactor(), { keepsTraces: true });
+    const collector = createEvidenceCollector(createRedactor(), { traces: 'whole' });
     const add = (id: string, usage: ModelUsage | null) =>
       collector.addIteration('math', createIteration({ id, usage }), { caseId: 'adds', outcome: 'passed' });
     add('live', { ...noModelUsage, modelCalls: 2 });
@@ -44,7 +44,7 @@ describe('createEvidenceCollector', () => {
   });
 
   it('keeps so many iterations and traces, and no more', async () => {
-    const collector = createEvidenceCollector(createRedactor(), { keepsTraces: true });
+    const collector = createEvidenceCollector(createRedactor(), { traces: 'whole' });
     for (let index = 0; index < maxIterationMarks + 10; index += 1) {
       collector.addIteration('math', createIteration({ id: `it_${index}` }), { caseId: 'adds', outcome: 'failed' });
     }
@@ -59,9 +59,9 @@ describe('createEvidenceCollector', () => {
   });
 
   it('keeps no trace unless a full report was asked for, and none that says nothing', async () => {
-    const plain = createEvidenceCollector(createRedactor(), { keepsTraces: false });
+    const plain = createEvidenceCollector(createRedactor(), { traces: 'none' });
     await plain.addTrace('math', 'it_1', trace);
-    const full = createEvidenceCollector(createRedactor(), { keepsTraces: true });
+    const full = createEvidenceCollector(createRedactor(), { traces: 'whole' });
     await full.addTrace('math', 'it_1', undefined);
     expect([plain.collect().traces, full.collect().traces]).toEqual([[], []]);
   });
@@ -89,10 +89,33 @@ describe('the evidence of a gate', () => {
     expect(data.traces.every(({ spans }) => spans.length > 0)).toBe(true);
   });
 
-  it('has no traces without a full report', async () => {
-    await using workspace = await createWorkspace({ 'a.evals.yaml': file });
-    const { evidence } = await runEmbeddedGate(workspace, {}, { says: 'good' });
-    expect([evidence?.iterations.length, evidence?.traces]).toEqual([4, []]);
+  it('has of a full report what the server wrote during a failed case, of a page the times alone, and else nothing', async () => {
+    const noisy = `import { createInterface } from 'node:readline';
+      for await (const line of createInterface({ input: process.stdin })) {
+        const { id, method, params } = JSON.parse(line);
+        if (method === 'tools/call') console.error('asked for ' + params.name);
+        const result = { initialize: { protocolVersion: '2025-11-25', capabilities: { tools: {} }, serverInfo: { name: 'a', version: '1' } },
+          'tools/list': { tools: [{ name: 'argv', inputSchema: { type: 'object' } }] },
+          'tools/call': { content: [{ type: 'text', text: '["good"]' }] } }[method];
+        if (id !== undefined) console.log(JSON.stringify({ jsonrpc: '2.0', id, result: result ?? {} }));
+      }`;
+    await using workspace = await createWorkspace({ 'a.evals.yaml': file, 'server.mjs': noisy });
+    const inputs = { 'server-command': `${process.execPath} server.mjs`, isolation: 'iteration' };
+    const { evidence } = await runEmbeddedGate(workspace, { ...inputs, 'report-formats': 'html, iterations' });
+    expect(evidence?.traces.map(({ output }) => output.map(({ text }) => text))).toEqual([
+      ['asked for argv'],
+      ['asked for argv'],
+    ]);
+    expect(evidence?.definitions.map(({ text }) => text.split('\n')[0])).toEqual(['id: good', 'id: bad']);
+    const timed = await runEmbeddedGate(workspace, inputs);
+    expect(
+      timed.evidence?.traces.map(({ spans, messages, output }) => [spans.length > 0, messages.length, output.length]),
+    ).toEqual([
+      [true, 0, 0],
+      [true, 0, 0],
+    ]);
+    const none = await runEmbeddedGate(workspace, { ...inputs, 'report-formats': 'none' });
+    expect([none.evidence?.iterations.length, none.evidence?.traces]).toEqual([4, []]);
   });
 });
 
@@ -140,7 +163,22 @@ describe('keepTrace', () => {
         { name: 'tool', category: 'tool', startMs: 100, durationMs: 30, isError: true },
       ],
       spansLeftOut: 0,
+      output: [],
     });
+  });
+
+  it('places what the server wrote in the time of the first span', () => {
+    const serverOutput = [
+      { atMs: 990, text: 'ready' },
+      { atMs: 1010, text: 'the key is hunter2-hunter2' },
+      { atMs: 'now', text: 'x' },
+      7,
+    ];
+    const traced = { messages: createCallMessages('call-1'), spans: [createCallSpan('call-1')] };
+    expect(keepTrace({ ...traced, metadata: { serverOutput } }, redactor)?.output).toEqual([
+      { startMs: -10, text: 'ready' },
+      { startMs: 10, text: 'the key is ***' },
+    ]);
   });
 
   it('knows a result that the server itself calls an error', () => {

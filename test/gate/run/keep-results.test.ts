@@ -6,7 +6,7 @@ import type { Iteration } from '../../../src/model/run.ts';
 
 const secret = 'canary_5d2e8c7b91f04a66';
 const redactor = createRedactor([new Secret(secret)]);
-const within = () => createEvidenceCollector(redactor, { keepsTraces: false });
+const within = () => createEvidenceCollector(redactor, { traces: 'none' });
 
 function createIteration(id: string, fields: Partial<Iteration> = {}): Iteration {
   return {

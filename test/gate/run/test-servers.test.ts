@@ -7,7 +7,14 @@ import type { ProcessWitness, WitnessedEnd } from '../../../src/model/process-en
 const options = { isAlone: false, signal: new AbortController().signal };
 
 function sees(found: WitnessedEnd | null): ProcessWitness {
-  return { isShared: false, visit: async () => ({ findEnd: async () => found, [Symbol.dispose]: () => {} }) };
+  return {
+    isShared: false,
+    visit: async () => ({
+      findEnd: async () => found,
+      readOutput: async () => (found?.end.lastLines ?? []).map((text, index) => ({ text, atMs: index })),
+      [Symbol.dispose]: () => {},
+    }),
+  };
 }
 
 it('knows nothing of a server that was started elsewhere', async () => {
@@ -35,4 +42,7 @@ it('takes secrets out of the last lines, those of several lines included, and ke
   expect(text).not.toMatch(/canary|line-of-key/);
   expect(text).toMatch(/bye$/);
   expect((await visit.findEnd(undefined, { mayBeEnding: false }))?.end).toBe(first?.end);
+  const output = await visit.readOutput(undefined);
+  expect(output.map(({ text: line }) => line).join('\n')).toBe(text);
+  expect(output.at(-1)).toEqual({ text: 'bye', atMs: 3 });
 });

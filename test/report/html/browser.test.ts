@@ -268,7 +268,11 @@ describe.skipIf(missingBrowser !== null)('the page in a browser', () => {
     expect(await button.getAttribute('aria-expanded')).toBe('false');
     await button.click();
     expect(await button.getAttribute('aria-expanded')).toBe('true');
-    expect(await open.page.locator('.waterfall li').count()).toBe(6);
+    expect(await open.page.locator('.waterfall li.span').count()).toBe(6);
+    expect(await open.page.locator('.waterfall li.output').allInnerTexts()).toEqual([
+      expect.stringMatching(/^stderr weather server 2.0.0 is ready\s+before the first step$/),
+      expect.stringMatching(/^stderr unknown unit: C\s+after 1\.2 s$/),
+    ]);
     expect(await open.page.locator('.message .role').allTextContents()).toEqual([
       'user',
       'assistant',
@@ -280,6 +284,20 @@ describe.skipIf(missingBrowser !== null)('the page in a browser', () => {
     expect(await open.page.locator('.caption.error').innerText()).toBe('get_forecast answers with an error');
     await button.click();
     expect(await open.page.locator('.waterfall').isVisible()).toBe(false);
+  });
+
+  it('shows the lines of the evals file that define a case, with their numbers', async () => {
+    await using open = await openFilePage(browser, html);
+    const definition = open.page.locator('.panel:visible .definition');
+    await definition.locator('summary').click();
+    expect(await definition.locator('li').allInnerTexts()).toEqual([
+      '  21 | title: Asks for the weather in Paris',
+      '  22 | steps:',
+      '  23 |   - prompt: Do I need a coat in Paris this week?',
+    ]);
+    expect([open.complaints, await findBarriers(open.page)]).toEqual([[], []]);
+    await open.page.locator('.case').nth(1).locator('.title').click();
+    expect(await open.page.locator('.definition').count()).toBe(1);
   });
 
   it('can be used by keyboard alone', async () => {
@@ -403,7 +421,13 @@ describe.skipIf(missingBrowser !== null)('the page in a browser', () => {
       ...texts.map((text) => {
         const messages = [{ role: text, parts: [{ kind: 'call', toolName: text, text } as const] }];
         const trace = createIterationTrace({ suiteId: 'math', iterationId: text, messages });
-        return renderHtml(createHostileReport(text), { evidence: { iterations: [], traces: [trace] } });
+        return renderHtml(createHostileReport(text), {
+          evidence: {
+            iterations: [],
+            traces: [{ ...trace, output: [{ startMs: 0, text }] }],
+            definitions: [{ file: 'evals/weather.evals.yaml', line: 21, text }],
+          },
+        });
       }),
     ];
     for (const page of pages) {

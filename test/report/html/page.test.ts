@@ -224,8 +224,10 @@ describe('renderHtml', () => {
           iterationId: text,
           messages: [{ role: text, parts: [{ kind: 'call', toolName: text, text }] }],
           spans: [{ name: text, category: text, startMs: 0, durationMs: 1, isError: false }],
+          output: [{ startMs: 0, text }],
         }),
       ],
+      definitions: [{ file: text, line: 1, text }],
     });
     const render = (text: string) => renderHtml(createHostileReport(text), { evidence: evidenceOn(text) });
     const expected = listBoth(render('plain'));

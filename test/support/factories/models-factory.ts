@@ -140,7 +140,9 @@ export function createModelsEvidence({ cases }: Report): Evidence {
         ],
         spans: [{ name: largeModel, category: 'llm', startMs: 0, durationMs: 700, isError: false }],
         spansLeftOut: 0,
+        output: [],
       },
     ],
+    definitions: [],
   };
 }

@@ -167,7 +167,17 @@ export function createPageEvidence(report: Report): Evidence {
       };
     }),
   );
-  return { iterations, traces: [createIterationTrace({ suiteId: 'weather', iterationId: 'it_asks_2' })] };
+  return {
+    iterations,
+    traces: [createIterationTrace({ suiteId: 'weather', iterationId: 'it_asks_2' })],
+    definitions: [
+      {
+        file: 'evals/weather.evals.yaml',
+        line: 21,
+        text: 'title: Asks for the weather in Paris\nsteps:\n  - prompt: Do I need a coat in Paris this week?',
+      },
+    ],
+  };
 }
 
 /** A prompt, two calls of which the second is refused, and the durations. */
@@ -212,6 +222,10 @@ export function createIterationTrace(overrides: Partial<IterationTrace> = {}): I
       { name: 'model turn', category: 'llm', startMs: 1221, durationMs: 182, isError: false },
     ],
     spansLeftOut: 0,
+    output: [
+      { startMs: -40, text: 'weather server 2.0.0 is ready' },
+      { startMs: 1190, text: 'unknown unit: C' },
+    ],
     ...overrides,
   };
 }

@@ -27,6 +27,7 @@ export function createSuiteCase(overrides: Partial<SuiteCase> = {}): SuiteCase {
     id: 'adds',
     title: 'Adds two numbers',
     location,
+    text: 'title: Adds two numbers',
     tags: [],
     isRequired: false,
     isNegative: false,
