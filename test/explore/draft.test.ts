@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../src/base/json.ts';
+import { chooseChecks } from '../../src/explore/draft/checks.ts';
 import { draftEvals, renderDrafted } from '../../src/explore/draft/draft-evals.ts';
 import type { Exploration, ExploredSession, ObservedStep } from '../../src/explore/exploration.ts';
 import { readSuite } from '../../src/suite/read.ts';
@@ -144,6 +145,43 @@ describe('draftEvals', () => {
     );
     expect(short).toMatchObject([{ type: 'toolResultEquals', value: 'DELTA!' }]);
     expect(long).toMatchObject([{ type: 'toolResultContains', needle: 'Notes:' }, { type: 'toolResultContains' }]);
+  });
+
+  it('asserts a text of several lines as a whole', () => {
+    const tree = `root\n${Array.from({ length: 9 }, (_, index) => `  line ${index} of the directory`).join('\n')}\n`;
+    const [drafted] = draft([session([call('tree', tree)], ['tool tree'])]);
+    expect(drafted?.checks).toMatchObject([{ type: 'toolResultEquals', value: tree }]);
+  });
+
+  it('keeps a long text in a file, and finds it in the structured content that repeats it', () => {
+    const text = Array.from({ length: 40 }, (_, index) => `line ${index}`).join('\n');
+    const plain = call('read_file', text);
+    const outcome = { kind: 'result', isError: false, result: { content: [{ type: 'text', text }] } } as const;
+    const copied = {
+      ...plain,
+      observation: {
+        ...plain.observation,
+        outcome: { ...outcome, result: { ...outcome.result, structuredContent: { content: text } } },
+      },
+    };
+    const other = {
+      ...plain,
+      observation: {
+        ...plain.observation,
+        outcome: { ...outcome, result: { ...outcome.result, structuredContent: { lines: 40 } } },
+      },
+    };
+    const choose = (step: ObservedStep) => {
+      const files = new Map<string, string>();
+      const keepFile = (extension: string, kept: string) => {
+        files.set(`a.${extension}`, kept);
+        return `a.${extension}`;
+      };
+      return { checks: chooseChecks(step, { required: new Map(), isLater: false, keepFile }), files: [...files] };
+    };
+    expect(choose(plain)).toEqual({ checks: [{ toMatchFile: 'a.txt' }], files: [['a.txt', `${text}\n`]] });
+    expect(choose(copied).checks).toEqual([{ toMatchFile: 'a.txt', path: '/content' }]);
+    expect(choose(other).checks).toEqual([{ toolResultEquals: { lines: 40 } }]);
   });
 
   it('keeps two of the resources that differ in a number only', () => {

@@ -45,6 +45,13 @@ describe('maskForms', () => {
   ])('leaves %s as it is', (text) => {
     expect(hasVolatileForm(text)).toBe(text === '10 ms-words');
   });
+
+  it('masks the number of a line of source code, which any change of the program moves, and no other line', () => {
+    expect(maskForms('  File "server.py", line 12, in run')).toBe('  File "server.py", line {{any}}, in run');
+    expect(maskForms('Error in /app/index.php on line 7')).toBe('Error in /app/index.php on line {{any}}');
+    expect(maskForms('line 12 of the file')).toBe('line 12 of the file');
+    expect(maskForms('Unexpected token at line 3, column 4')).toBe('Unexpected token at line 3, column 4');
+  });
 });
 
 describe('mergeValues', () => {

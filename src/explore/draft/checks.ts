@@ -10,6 +10,8 @@ import type { RequiredNames } from './title.ts';
 
 /** A value that is asserted as a whole fits on a few lines. */
 const longestWhole = 300;
+/** A text of several lines reads well up to this length. */
+const longestBlock = 1000;
 export const longestText = 200;
 const shortestText = 3;
 const maxParts = 3;
@@ -125,19 +127,33 @@ function chooseFile(
   document: JsonObject | readonly unknown[] | undefined,
   keepFile: NonNullable<ChecksContext['keepFile']>,
 ): JsonObject | null {
-  const texts = readResultTexts(result);
-  const { structuredContent } = result;
-  const value = structuredContent === undefined ? (document ?? texts[0]) : document;
-  if (value === undefined || (document === undefined && texts.length !== 1)) return null;
-  const text = printSnapshot(value);
-  if (text.split('\n').length <= maxLines + 1 || text.length > longestFile || text.includes('{{workspace}}'))
-    return null;
-  const ignore = typeof value === 'string' ? [] : listMarked(value);
-  if (typeof value !== 'string' && hasPrivate(value)) return null;
-  if (typeof value === 'string' ? value.includes(volatileMark) : ignore.length > maxIgnored) return null;
-  const file = keepFile(typeof value === 'string' ? 'txt' : 'json', text);
-  return { toMatchFile: file, ...(ignore.length > 0 && { ignore }) };
+  if (document === undefined) return chooseTextFile(result, keepFile);
+  const text = printSnapshot(document);
+  if (!isForFile(text) || hasPrivate(document)) return null;
+  const ignore = listMarked(document);
+  if (ignore.length > maxIgnored) return null;
+  return { toMatchFile: keepFile('json', text), ...(ignore.length > 0 && { ignore }) };
 }
+
+/** Keeps a long text in a file. Structured content that repeats it has it in a member. */
+function chooseTextFile(result: JsonObject, keepFile: NonNullable<ChecksContext['keepFile']>): JsonObject | null {
+  const [only = '', ...others] = readResultTexts(result);
+  const { structuredContent } = result;
+  const [copy] = isRecord(structuredContent) ? Object.entries(structuredContent) : [];
+  // A check of the result compares its structured content.
+  if (others.length > 0 || only.includes(volatileMark) || (structuredContent !== undefined && copy?.[1] !== only)) {
+    return null;
+  }
+  const isLong = only.length > longestBlock || isForFile(only);
+  if (!isLong || !isKept(only)) return null;
+  const file = keepFile('txt', printSnapshot(only));
+  return { toMatchFile: file, ...(copy !== undefined && { path: `/${escapePointerToken(copy[0])}` }) };
+}
+
+const isForFile = (text: string) => text.split('\n').length > maxLines + 1 && isKept(text);
+
+/** Checks if a file may have a text: it has no name of the machine in it, and is not too long. */
+const isKept = (text: string) => text.length <= longestFile && !text.includes('{{workspace}}');
 
 /** Asserts a small document as a whole, or else a few stable values in it. */
 function chooseParts(document: unknown): JsonObject[] {
@@ -210,9 +226,12 @@ function splitText(line: string): string[] {
     .filter((part) => part.length >= shortestText && part.length <= longestText && /\p{L}{3}|\d/u.test(part));
 }
 
-/** Checks if a short text stays the same in an evals file, and on each system. */
+/** Checks if a text of few lines stays the same in an evals file, and on each system. */
 const isPlain = (text: string) =>
-  text.length <= longestText && !text.includes(volatileMark) && !/\{\{workspace\}\}|\r/.test(text);
+  text.length <= longestBlock &&
+  text.split('\n').length <= maxLines + 1 &&
+  !text.includes(volatileMark) &&
+  !/\{\{workspace\}\}|\r/.test(text);
 
 /** Checks if a text is a block of its own: the text of an embedded resource is not compared. */
 function isBlock({ result: { content } }: Outcome & { kind: 'result' }, text: string): boolean {

@@ -36,8 +36,8 @@ const forms: readonly RegExp[] = [
   /\b(?:localhost|127\.0\.0\.1|\[::1\]):\d{2,5}\b/g,
   /\bpid[ :=]+\d+\b/gi,
   /0x[0-9a-f]{6,16}\b/gi,
-  // A mode of a file depends on the umask, and a user name on the machine.
-  /(?<=\bline )\d+\b/g,
+  // A line of a source file, which any change of the program moves: `File "server.py", line 12`.
+  /(?<=\.\w{1,5}["'`)]?,? (?:on |at |in )?line )\d+\b/g,
 ];
 
 /** Replaced by this mark, a part of a text may differ. */
