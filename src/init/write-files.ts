@@ -108,12 +108,14 @@ export async function writeInitFiles(
   const written = writeEvals(cases, { suite, workspace, upstream, existing: evals.text });
   const files: WrittenFile[] = [];
   if (written.kind === 'created' || written.kind === 'extended') {
+    const folders = new Set<string>();
     for (const [file, text] of snapshots) {
       const path = join(dirname(evals.file), file);
-      const isThere = (await readIfThere(join(cwd, path))) !== null;
-      if (!isThere) await writeNew(join(cwd, path), text);
-      files.push({ path, state: isThere ? 'unchanged' : 'created' });
+      if ((await readIfThere(join(cwd, path))) !== null) continue;
+      await writeNew(join(cwd, path), text);
+      folders.add(`${dirname(path)}/`);
     }
+    files.push(...[...folders].map((path) => ({ path, state: 'created' as const })));
     if (fixture !== null) {
       const path = join(dirname(evals.file), workspaceDirectory);
       await copyWorkspace(fixture, join(cwd, path));

@@ -48,7 +48,14 @@ describe('findings', () => {
 
   it('finds nothing in sound tools, with random ids, notes and files among them', async () => {
     // Without a directory of its own, a tool that reads any file does what it is for.
-    const sound = nameExploredServer('notes', 'words', 'read-only-sound', 'idempotent-sound', 'leak-file');
+    const sound = nameExploredServer(
+      'notes',
+      'words',
+      'read-only-sound',
+      'idempotent-sound',
+      'leak-file',
+      'document-text',
+    );
     expect(listFindings(await exploreInTest(sound))).toEqual([]);
   });
 });

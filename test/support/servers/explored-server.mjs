@@ -223,6 +223,18 @@ const sets = {
   'output-schema': {
     measure: { output: object({ size: { type: 'number' } }), hints: reads, call: () => structured({ size: 'large' }) },
   },
+  'document-text': {
+    add_rows: {
+      schema: object({ rows: { type: 'string', description: 'Rows, such as [{"name": "alpha", "level": "high"}]' } }),
+      hints: reads,
+      call: ({ rows }) =>
+        failure(
+          rows.startsWith('[')
+            ? '[{"code":"invalid_type","expected":"number","received":"string","path":[0,"level"]}]'
+            : 'rows is not valid JSON',
+        ),
+    },
+  },
   'error-flag': { fetch_page: { hints: reads, call: () => text('TypeError: page is undefined') } },
   'schema-too-strict': {
     set_level: {
