@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { isRecord } from '../base/json.ts';
+import { isRecord, type JsonObject } from '../base/json.ts';
 import { clipText, formatCount } from '../base/text.ts';
 import type { ToolResult } from './evidence.ts';
 import { decide, fail, type Judgement, leaveUnmeasured } from './judgement.ts';
@@ -62,8 +62,7 @@ export function judgeContent(
   );
 }
 
-function readBlock(block: unknown): ContentBlock {
-  const fields = isRecord(block) ? block : {};
+function readBlock(fields: JsonObject): ContentBlock {
   const resource = isRecord(fields['resource']) ? fields['resource'] : {};
   const type = readString(fields['type']) ?? 'unknown';
   const text = readString(fields['text']) ?? readString(resource['text']);

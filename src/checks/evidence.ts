@@ -95,7 +95,7 @@ export interface ToolResult {
   /** Undefined if the result has none. */
   structuredContent: unknown;
   /** The blocks of the result, empty for an error that was returned instead; null if they were not captured. */
-  content: readonly unknown[] | null;
+  content: readonly JsonObject[] | null;
   /** The code of the JSON-RPC error that was returned instead of a result; null if there is none. */
   errorCode: number | null;
   /** The size of the result as JSON, before it is cut for storage; null if it was not measured. */

@@ -1,3 +1,4 @@
+import { isRecord } from '../base/json.ts';
 import type { Step } from '../cases/step.ts';
 import { emptyEvidence, type Evidence, type ToolResult } from '../checks/evidence.ts';
 import type { ReadCheck } from '../checks/define-check.ts';
@@ -56,7 +57,7 @@ function toToolResult({ toolName, arguments: args, output, latencyMs, errorCode 
     arguments: args,
     text,
     structuredContent,
-    content: content ?? (isError ? [] : null),
+    content: content?.filter(isRecord) ?? (isError ? [] : null),
     errorCode,
     sizeBytes: null,
     isError,

@@ -122,7 +122,7 @@ describe('toolResultContent', () => {
   it.each([
     [null, 'unmeasured', 'the content of the result of get-sum was not captured.'],
     [[], 'failed', 'the result of get-sum has no content.'],
-    [['odd', { type: 7 }], 'failed', 'no block like {"type":"text"}; its content is unknown (), unknown ().'],
+    [[{}, { type: 7 }], 'failed', 'no block like {"type":"text"}; its content is unknown (), unknown ().'],
   ])('says of the content %j that it is %s', async (odd, state, reason) => {
     const check = { type: 'toolResultContent', block: { type: 'text' } };
     const judged = await judgeAssertion(check, createEvidence({ toolResults: [createToolResult({ content: odd })] }));

@@ -102,7 +102,7 @@ describe('judgeAssertion', () => {
     toolError: fc.option(fc.string(), { nil: null }),
     latencyMs: fc.option(fc.double({ min: 0, noNaN: true })),
     arguments: fc.option(fc.dictionary(fc.string(), fc.jsonValue())),
-    content: fc.option(fc.array(fc.jsonValue())),
+    content: fc.option(fc.array(fc.dictionary(fc.string(), fc.jsonValue()))),
     errorCode: fc.option(fc.integer()),
     sizeBytes: fc.option(fc.nat()),
     isListed: fc.option(fc.boolean()),

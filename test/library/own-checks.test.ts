@@ -1,5 +1,8 @@
+import { readFile } from 'node:fs/promises';
+import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { ConfigurationError, formatConfigurationIssue } from '../../src/base/errors.ts';
+import { createChartServer } from '../../examples/library/image-check/server.ts';
 import { createOwnCheck } from '../../src/checks/create-own-check.ts';
 import { defineCheck, fail, pass } from '../../src/entries/checks.ts';
 import { runGate } from '../../src/library/functions.ts';
@@ -122,6 +125,24 @@ describe("checks of one's own", () => {
     expect(await listIssues({ ...inline, checks: [taken, answeredAs, answeredAs] })).toEqual([
       'checks: has the check noToolErrors, and the gate has a check of this name; choose another (check-name-taken)',
       'checks: has the check answeredAs, and two checks have this name; choose another (check-name-taken)',
+    ]);
+  });
+
+  it('compare images with a library of their own, in less than 20 lines of a file', async () => {
+    const directory = fileURLToPath(new URL('../../examples/library/image-check', import.meta.url));
+    const code = await readFile(`${directory}/image-check.ts`, 'utf8');
+    expect(/^export const .*?^}\);$/ms.exec(code)?.[0].split('\n').length).toBeLessThan(20);
+    await using workspace = await createWorkspace({});
+    const report = await runGate({
+      server: createChartServer,
+      evals: '*.evals.yaml',
+      cwd: directory,
+      reportDir: workspace.path,
+    });
+    expect(report.cases.map(({ title, outcome, failures }) => [title, outcome, failures[0]?.reasons])).toEqual([
+      ['Draws falling bars', 'failed', ['looksLike: 4480 of 9600 pixels differ from rising.png, expected at most 0.']],
+      ['Draws rising bars', 'passed', undefined],
+      ['Draws almost the same bars', 'passed', undefined],
     ]);
   });
 
