@@ -6,8 +6,9 @@ import type { JournalEntry, JournalProblem } from './journal.ts';
 import { cassettes } from './read-cassette.ts';
 import { conversations } from './read-conversations.ts';
 import { spans } from './read-spans.ts';
+import { transcripts } from './read-transcripts.ts';
 
-const kinds: readonly ExportKind[] = [spans, cassettes, conversations];
+const kinds: readonly ExportKind[] = [spans, cassettes, transcripts, conversations];
 
 /** Reads the calls in a file that another program exported. Returns the first problem of a text that is none. */
 export function readExports(text: string): readonly JournalEntry[] | JournalProblem {

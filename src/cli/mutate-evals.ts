@@ -6,15 +6,16 @@ import { createJobContext } from '../gate/job.ts';
 import { listKnownSecrets, readGateOptions } from '../gate/options.ts';
 import { planGate } from '../gate/plan/plan.ts';
 import type { SuiteCase } from '../cases/suite.ts';
-import type { Report } from '../model/report.ts';
+import { matchTranscripts } from '../mutate/match-transcripts.ts';
 import { measureStrength } from '../mutate/measure-strength.ts';
-import { observeCases } from '../mutate/observe-cases.ts';
+import { type LeftOut, observeCases } from '../mutate/observe-cases.ts';
 import { renderStrength } from '../mutate/render-strength.ts';
 import { printStrengthJson } from '../mutate/strength-json.ts';
 import { suggestChecks } from '../mutate/suggest-checks.ts';
 import { suggestReadings } from '../mutate/suggest-readings.ts';
 import { createCaseRecorder, type TapedCase } from '../mutate/taped-case.ts';
 import { isInheritedVariable } from '../server/environment.ts';
+import { compileSuite } from '../suite/compile.ts';
 import {
   locateReadings,
   locateSuggestions,
@@ -24,6 +25,7 @@ import {
   writeSuggestions,
 } from './apply-suggestions.ts';
 import { createTerminalLogger, redactText } from './command-logger.ts';
+import { readTranscripts } from './read-transcripts.ts';
 import type { GateProcess, RunFlags } from './run-flags.ts';
 
 interface MutateFlags extends RunFlags {
@@ -32,11 +34,13 @@ interface MutateFlags extends RunFlags {
   writes: boolean;
   /** True if assertions that fail on harmless changes are to be replaced. */
   fixes: boolean;
+  /** The report whose answers are taken; null to run the evals. */
+  fromReport: string | null;
 }
 
 /** Runs the evals twice, measures what they notice, and prints it; returns the exit code. */
 export async function runMutate(
-  { texts, quiet, verbose, format, seed, writes, fixes }: MutateFlags,
+  { texts, quiet, verbose, format, seed, writes, fixes, fromReport }: MutateFlags,
   { redactor, supervision }: GateProcess,
 ): Promise<number> {
   limitHeapGrowth();
@@ -50,28 +54,53 @@ export async function runMutate(
   });
   for (const secret of listKnownSecrets(texts, environment)) redactor.add(secret);
   const context = createJobContext(process, { signals: supervision.signals, logger, redactor });
+  const isServerNamed = ['server-command', 'server-url', 'mcp-config'].some((name) => (texts[name] ?? '') !== '');
   const options = await readGateOptions(
-    { ...texts, 'report-to': 'none', 'report-formats': 'none' },
+    {
+      ...texts,
+      // Nothing is started then, and the plan needs a server.
+      ...(fromReport !== null && !isServerNamed && { 'server-command': 'none' }),
+      'report-to': 'none',
+      'report-formats': 'none',
+    },
     { cwd: context.cwd },
   );
   const signal = context.openSignal();
   const hasMachineValue = findMachineValues([...listInheritedValues(environment), hostname()]);
   const { cwd, clock } = context;
-  const run = async (): Promise<{ taped: readonly TapedCase[]; report: Report; cases: readonly SuiteCase[] }> => {
-    const plan = await planGate(options, { cwd, environment, nowMs: clock.now() });
-    const recorder = createCaseRecorder();
-    const ran = await gate(plan, { clock, logger, redactor, environment, signal, runCase: recorder.runCase });
-    const cases = plan.suites.flatMap((planned) => (planned.kind === 'file' ? planned.suite.cases : []));
-    return { taped: recorder.list(), report: ran.report, cases };
+  const plan = async () => {
+    const planned = await planGate(options, { cwd, environment, nowMs: clock.now() });
+    return { planned, suites: planned.suites.flatMap((each) => (each.kind === 'file' ? each.suite : [])) };
   };
-  const first = await run();
-  if (first.taped.length === 0) {
-    const [reason] = first.report.verdict.reasons;
-    logger.error(`No case ran, so that there is no answer to change: ${reason?.message ?? 'the evals have no case'}`);
-    return 3;
+  const run = async () => {
+    const { planned } = await plan();
+    const recorder = createCaseRecorder();
+    const ran = await gate(planned, { clock, logger, redactor, environment, signal, runCase: recorder.runCase });
+    return { taped: recorder.list(), report: ran.report };
+  };
+  const { suites } = await plan();
+  const cases = suites.flatMap((suite) => suite.cases);
+  let runs: [readonly TapedCase[], readonly TapedCase[]];
+  let leftOut: readonly LeftOut[] = [];
+  if (fromReport === null) {
+    const first = await run();
+    if (first.taped.length === 0) {
+      const [reason] = first.report.verdict.reasons;
+      logger.error(`No case ran, so that there is no answer to change: ${reason?.message ?? 'the evals have no case'}`);
+      return 3;
+    }
+    runs = [orderTaped(first.taped, cases), orderTaped((await run()).taped, cases)];
+  } else {
+    const compiled = suites.flatMap((suite) => compileSuite(suite, { dialect: 'embedded' }));
+    ({ runs, leftOut } = await matchTranscripts(compiled, await readTranscripts(fromReport, cwd)));
+    if (runs[1].length < runs[0].length) {
+      logger.warning(
+        'The report has one iteration of some cases, so that values which differ between two are not known. Run the evals with `--runs 2`.',
+      );
+    }
   }
-  const second = await run();
-  const observed = await observeCases(first.taped, second.taped);
+  const seen = await observeCases(...runs);
+  const observed = { ...seen, leftOut: [...leftOut, ...seen.leftOut] };
   const strength = await measureStrength(observed, { seed });
   const failed = observed.leftOut.filter(({ reason }) => reason === 'it did not pass').length;
   if (failed > 0) {
@@ -83,8 +112,8 @@ export async function runMutate(
     replacesBrittle: fixes,
     isPrivate: (text) => hasMachineValue(text) || redactor.redact(text) !== text,
   });
-  const located = locateSuggestions(suggestions, first.cases);
-  const readings = locateReadings(suggestReadings(strength, observed), first.cases);
+  const located = locateSuggestions(suggestions, cases);
+  const readings = locateReadings(suggestReadings(strength, observed), cases);
   const text =
     format === 'json'
       ? printStrengthJson(strength, { suggestions: located.map(toPrinted), readings })
@@ -115,6 +144,13 @@ export async function runMutate(
     stdout.write(redactText(lines.join('\n'), redactor));
   }
   return strength.changes.length === 0 ? 3 : 0;
+}
+
+/** Orders iterations as their cases are in the files. Cases that overlap start in another order in each run, and the draw of changes depends on that order. */
+function orderTaped(taped: readonly TapedCase[], cases: readonly SuiteCase[]): TapedCase[] {
+  const positions = new Map(cases.map(({ title }, index) => [title, index]));
+  const find = ({ testCase: { title } }: TapedCase) => positions.get(title) ?? cases.length;
+  return taped.toSorted((a, b) => find(a) - find(b));
 }
 
 /** The values of the job's environment that the server gets. */

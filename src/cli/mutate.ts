@@ -15,11 +15,17 @@ export function defineMutateCommand(command: Command, setExitCode: (code: number
   command
     .addOption(new Option('--write', 'Write the suggested checks into the evals files.'))
     .addOption(new Option('--fix', 'Suggest also what replaces checks that fail on harmless changes.'))
+    .addOption(
+      new Option(
+        '--from-report <path>',
+        'Take the answers from `transcripts.jsonl` of this report, and start no server.',
+      ),
+    )
     .addOption(new Option('--seed <n>', 'The seed of the draw among the changes. [1]').argParser(readSeed))
     .addHelpText(
       'after',
       `
-Runs the evals twice, then changes one answer at a time and judges the cases that
+Runs the evals twice, or takes what a report has of them, then changes one answer at a time and judges the cases that
 got it again, without the server. See docs/strength.md.
 
 Exit codes:
@@ -27,14 +33,16 @@ Exit codes:
 
 Examples:
   $ mcp-eval-ci mutate --server-command "node build/index.js" evals/*.evals.yaml
-  $ mcp-eval-ci mutate --server-command "node build/index.js" --fix --write evals/*`,
+  $ mcp-eval-ci mutate --server-command "node build/index.js" --fix --write evals/*
+  $ mcp-eval-ci mutate --from-report mcp-eval-report evals/*.evals.yaml`,
     )
     .action(async (files: string[], flags: Record<string, unknown>) => {
       const run = readRunFlags(files, flags, options);
       const { runMutate } = await import('./mutate-evals.ts');
       const seed = typeof flags['seed'] === 'number' ? flags['seed'] : 1;
       const [writes, fixes] = [flags['write'] === true, flags['fix'] === true];
-      setExitCode(await runMutate({ ...run, seed, writes, fixes }, context));
+      const fromReport = typeof flags['fromReport'] === 'string' ? flags['fromReport'] : null;
+      setExitCode(await runMutate({ ...run, seed, writes, fixes, fromReport }, context));
     });
 }
 

@@ -1,4 +1,9 @@
-import { type CallToolResult, ProtocolError } from '@modelcontextprotocol/client';
+import {
+  type CallToolResult,
+  type CreateMessageRequestParams,
+  type ElicitRequestParams,
+  ProtocolError,
+} from '@modelcontextprotocol/client';
 import { isJsonEqual, isRecord } from '../base/json.ts';
 import type { Clock } from '../base/time.ts';
 import type { ClientAbilities } from '../mcp/abilities.ts';
@@ -33,8 +38,14 @@ export interface TapedExchange {
   /** The other notifications until the next request. */
   notifications: ServerNotification[];
   /** The requests of the server to its client, which the client answers anew in a replay. */
-  asked: Array<(abilities: ClientAbilities) => Promise<unknown>>;
+  asked: TapedQuestion[];
 }
+
+/** A request of the server to its client. */
+type TapedQuestion =
+  | { ability: 'elicitation'; request: ElicitRequestParams }
+  | { ability: 'sampling'; request: CreateMessageRequestParams }
+  | { ability: 'roots' };
 
 /** A session with a server, apart from its exchanges. */
 interface TapedServer {
@@ -71,7 +82,7 @@ export function recordSessions(open: OpenSession, clock: Clock): { open: OpenSes
           watch.onNotification(notification);
         },
       },
-      abilities: recordAbilities(options.abilities ?? {}, (ask) => findLast()?.asked.push(ask)),
+      abilities: recordAbilities(options.abilities ?? {}, (question) => findLast()?.asked.push(question)),
     });
     const { handshake, capabilities, instructions, offered, hasTasks } = session;
     const facts = { handshake, capabilities, instructions, offered, hasTasks };
@@ -159,32 +170,35 @@ function wrapSession(session: Session, own: Pick<Session, RequestName>): Session
 
 type RequestName = 'callTool' | 'listTools' | 'request' | 'subscribe' | 'waitForUpdate';
 
-function recordAbilities(
-  abilities: ClientAbilities,
-  keep: (ask: (abilities: ClientAbilities) => Promise<unknown>) => void,
-): ClientAbilities {
+function recordAbilities(abilities: ClientAbilities, keep: (question: TapedQuestion) => void): ClientAbilities {
   const { elicitation, sampling, roots } = abilities;
   return {
     ...abilities,
     ...(elicitation && {
       elicitation: async (request) => {
-        keep(async (others) => await others.elicitation?.(request));
+        keep({ ability: 'elicitation', request });
         return await elicitation(request);
       },
     }),
     ...(sampling && {
       sampling: async (request) => {
-        keep(async (others) => await others.sampling?.(request));
+        keep({ ability: 'sampling', request });
         return await sampling(request);
       },
     }),
     ...(roots && {
       roots: async () => {
-        keep(async (others) => await others.roots?.());
+        keep({ ability: 'roots' });
         return await roots();
       },
     }),
   };
+}
+
+async function ask(question: TapedQuestion, { elicitation, sampling, roots }: ClientAbilities): Promise<void> {
+  if (question.ability === 'elicitation') await elicitation?.(question.request);
+  else if (question.ability === 'sampling') await sampling?.(question.request);
+  else await roots?.();
 }
 
 /** The parts of a tape that a replay changes. */
@@ -275,7 +289,7 @@ export function replaySessions(
     const answer = async (request: TapedRequest, onUpdate?: (update: CallUpdate) => void): Promise<unknown> => {
       const found = take(serverName, request);
       for (const update of found.taped.updates) onUpdate?.(update);
-      for (const ask of found.taped.asked) await ask(abilities);
+      for (const question of found.taped.asked) await ask(question, abilities);
       for (const notification of found.taped.notifications) notify(notification);
       if (found.answer.kind === 'error') throw found.answer.error;
       return found.answer.result;

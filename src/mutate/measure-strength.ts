@@ -3,6 +3,7 @@ import { createRandom } from '../base/random.ts';
 import { isJsonEqual, isRecord } from '../base/json.ts';
 import type { TapedAnswer } from '../engine/session-tape.ts';
 import { readVerb } from '../explore/vocabulary/names.ts';
+import { hidePaths } from '../workspace/placeholders.ts';
 import type { AnswerKind, AnswerView } from './answer-view.ts';
 import type { LeftOut, ObservedCase, Observation, ObservedSuite } from './observe-cases.ts';
 import { joinByTool, listSent, placeDeclaration } from './declared-tools.ts';
@@ -235,7 +236,11 @@ async function judgeChange({ operator, observation, at, what, answers }: Candida
   let isUnknown = false;
   for (const { testCase, ...changed } of answers) {
     const judged = await judgeAgain(testCase.taped, changed);
-    if (judged.kind === 'failed') failed.push({ title: testCase.title, reason: judged.reason });
+    if (judged.kind === 'failed') {
+      // The path is another one in each run.
+      const { workspace } = testCase.taped.options.facts ?? {};
+      failed.push({ title: testCase.title, reason: hidePaths(judged.reason, { workspace }) });
+    }
     if (judged.kind === 'unknown') isUnknown = true;
   }
   const { name, of, faultClass, isHarmful } = operator;

@@ -18,7 +18,7 @@ import { openRenewableSession } from '../mcp/renewable-session.ts';
 type RunCase = typeof runCase;
 
 /** The model of a case, with what it answered. */
-interface TapedModel {
+export interface TapedModel {
   name: ModelName;
   answers: ModelAnswer[];
 }
@@ -39,16 +39,22 @@ export function createCaseRecorder(): { runCase: RunCase; list(): readonly Taped
   // Cases that overlap end in another order in each run, and the draw of changes depends on that order.
   const taped: Array<TapedCase | null> = [];
   return {
-    runCase: async (testCase, target, options) => {
+    runCase: async (...run) => {
       const position = taped.push(null) - 1;
-      const { open, tape } = recordSessions(options.openSession ?? openRenewableSession, options.clock);
-      const { openModel, readModel } = recordModel(options.openModel ?? null);
-      const outcome = await runCase(testCase, target, { ...options, openSession: open, openModel });
-      taped[position] = { testCase, target, options, tape, model: readModel(), outcome };
-      return outcome;
+      const ended = await tapeCase(...run);
+      taped[position] = ended;
+      return ended.outcome;
     },
     list: () => taped.filter((each) => each !== null),
   };
+}
+
+/** Runs a case as the engine does, and keeps its tape. */
+export async function tapeCase(...[testCase, target, options]: Parameters<RunCase>): Promise<TapedCase> {
+  const { open, tape } = recordSessions(options.openSession ?? openRenewableSession, options.clock);
+  const { openModel, readModel } = recordModel(options.openModel ?? null);
+  const outcome = await runCase(testCase, target, { ...options, openSession: open, openModel });
+  return { testCase, target, options, tape, model: readModel(), outcome };
 }
 
 function recordModel(open: OpenModel | null): { openModel: OpenModel | null; readModel: () => TapedModel | null } {
@@ -112,7 +118,14 @@ export function explainUnjudgeable({ testCase, model = null }: Pick<TapedCase, '
 
 /** Runs a case again from its tape, with some of its answers changed, or with other steps. */
 export async function runAgain(
-  { testCase, target, options, tape, model = null, outcome: first }: TapedCase,
+  {
+    testCase,
+    target,
+    options,
+    tape,
+    model = null,
+    outcome: first,
+  }: Omit<TapedCase, 'outcome'> & { outcome: Pick<CaseOutcome, 'startedAtMs'> },
   { modelAnswers = new Map(), ...changes }: CaseChanges = noChanges,
 ): Promise<{ outcome: CaseOutcome; missing: string | null }> {
   const limitMs = testCase.advancedConfig?.timeoutMs ?? options.timeoutMs;

@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { runCommand } from '../support/process/command.ts';
 import { runProgramInTest } from '../support/process/program.ts';
 import { startFixtureMcpServer, text } from '../support/servers/fixture-mcp-server.ts';
+import { filesystemServerPath } from '../support/servers/bundled-servers.ts';
 import { createWorkspace } from '../support/workspace.ts';
 
 const evals = `suite: sums
@@ -99,6 +100,60 @@ cases:
     const json = await runProgramInTest([...args, '--format', 'json'], { cwd: workspace.path });
     const reading = { file: 'notes.evals.yaml', line: 5, title: 'Deletes a note', step: { toolCall: 'list_notes' } };
     expect(JSON.parse(json.stdout)).toMatchObject({ readings: [reading] });
+  });
+
+  it('takes the answers of a report instead of running the evals, and measures checks that were changed since', async () => {
+    const notes = `suite: files
+workspace: empty
+cases:
+  - title: Lists its tools
+    steps: [listTools: true]
+  - title: Refuses a file that does not exist
+    steps:
+      - toolCall: read_text_file
+        arguments: { path: none.txt }
+      - assert: { toolResultIsError: true }
+  - title: Lists the directories
+    steps:
+      - toolCall: list_allowed_directories
+`;
+    await using workspace = await createWorkspace({ 'files.evals.yaml': notes });
+    const run = async (...args: string[]) => await runProgramInTest(args, { cwd: workspace.path });
+    const server = ['--server-command', `node ${filesystemServerPath} {{workspace}}`, 'files.evals.yaml'];
+    const live = await run('mutate', '--format', 'json', ...server);
+    await run('run', '--report-formats', 'transcripts', '--runs', '2', '--report-to', 'none', ...server);
+    const transcripts = await workspace.read('mcp-eval-report/transcripts.jsonl');
+    expect(transcripts.split('\n')).toHaveLength(7);
+    expect(transcripts).toContain('Allowed directories:\\n{{workspace}}');
+    const taken = ['mutate', '--format', 'json', 'files.evals.yaml', '--from-report'];
+    expect(await run(...taken, 'mcp-eval-report')).toEqual(live);
+    expect(live.stdout).toContain('"subject": "read_text_file"');
+
+    await run('capture', '--out', 'captured.evals.yaml', '--from', 'mcp-eval-report/transcripts.jsonl');
+    const captured = await workspace.read('captured.evals.yaml');
+    expect(captured.match(/toolCall: \w+/g)).toEqual([
+      'toolCall: read_text_file',
+      'toolCall: list_allowed_directories',
+    ]);
+
+    const read = ({ stdout }: { stdout: string }) => JSON.parse(stdout) as { harmful: { noticed: number } };
+    await workspace.write(
+      'files.evals.yaml',
+      `${notes}      - assert: { toolResultEquals: "Allowed directories:\\n{{workspace}}" }\n`,
+    );
+    const stronger = await run(...taken, 'mcp-eval-report/report.json');
+    expect(read(stronger).harmful.noticed).toBeGreaterThan(read(live).harmful.noticed);
+    await workspace.write('files.evals.yaml', notes.replace('none.txt', 'other.txt'));
+    expect(JSON.parse((await run(...taken, 'mcp-eval-report')).stdout)).toMatchObject({
+      leftOut: [
+        { subject: 'Refuses a file that does not exist', reason: 'its requests were changed after the report' },
+      ],
+    });
+    await workspace.write('broken.jsonl', `${transcripts.split('\n')[0]}\n{}\n`);
+    const broken = await run(...taken, 'broken.jsonl');
+    expect(broken).toMatchObject({ exitCode: 2, stderr: expect.stringContaining('broken.jsonl:2:1') });
+    const missing = await run(...taken, 'elsewhere');
+    expect(missing).toMatchObject({ exitCode: 2, stderr: expect.stringContaining('--report-formats transcripts') });
   });
 
   it('refuses a seed that is no number, and a hosted service', async () => {

@@ -73,7 +73,7 @@ async function runCanaryGate(workspace: Workspace, canaries: Canaries, { provide
     evals: 'a.evals.yaml',
     'model-api-keys': `openai=${at('key of openai')}`,
     'report-dir': 'report',
-    'report-formats': 'html, ctrf, badge, otlp, iterations',
+    'report-formats': 'html, ctrf, badge, otlp, iterations, transcripts',
     ...inputs,
   });
   const redactor = createRedactor();

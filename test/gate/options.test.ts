@@ -196,7 +196,7 @@ describe('parseGateOptions', () => {
     const read = (text: string) => parseGateOptions({ ...complete, 'report-formats': text }).reportFormats;
     expect(['badge, html', 'none', 'ctrf\nctrf', ''].map(read)).toEqual([['html', 'badge'], [], ['ctrf'], ['html']]);
     expect(() => read('html,pdf')).toThrow(
-      'report-formats: "pdf" is not a report; write html, ctrf, badge, otlp or iterations, or none alone (bad-report-formats)',
+      'report-formats: "pdf" is not a report; write html, ctrf, badge, otlp, iterations or transcripts, or none alone (bad-report-formats)',
     );
     expect(readIssues({ ...complete, 'report-formats': 'none,html' })).toEqual(['report-formats: bad-report-formats']);
   });

@@ -151,7 +151,7 @@ it('keeps headers, secrets of clients and tokens out of everything that it write
   const { report, warnings, infos } = await runGuarded(workspace, server.url, {
     ...nameClient(oauth),
     'server-headers': `X-Key: ${secret}\nCookie: session=cookie-Zq81vK3mW7xT1`,
-    'report-formats': 'html, ctrf, badge, otlp, iterations',
+    'report-formats': 'html, ctrf, badge, otlp, iterations, transcripts',
   });
   expect(report.cases[0]).toMatchObject({ failed: 3 });
   expect(received.join()).toContain(oauth.tokens[0]);

@@ -82,7 +82,7 @@ export const reportOptions = {
   reportFormats: defineReport({
     schema: reportFormats,
     hint: '<names>',
-    text: 'Further reports, separated by commas: `html`, `ctrf`, `badge`, `otlp`, `iterations`, or `none`.',
+    text: 'Further reports, separated by commas: `html`, `ctrf`, `badge`, `otlp`, `iterations`, `transcripts`, or `none`.',
     default: 'html',
     commands: ['run', 'merge', 'judge'],
   }),

@@ -283,7 +283,7 @@ export const environment = withForm(parsedEnvironment, {
 });
 
 /** The formats that a gate can write in addition to report.json and junit.xml. */
-const reportFormatNames = ['html', 'ctrf', 'badge', 'otlp', 'iterations'] as const;
+const reportFormatNames = ['html', 'ctrf', 'badge', 'otlp', 'iterations', 'transcripts'] as const;
 export type ReportFormat = (typeof reportFormatNames)[number];
 
 /** Parses names of report formats, or `none` alone. */

@@ -113,7 +113,10 @@ export async function runSuites(
         ? null
         : ((await openCheckModules?.(plan.checkModules, plan.ownChecks, { ...reaching, cwd: plan.cwd })) ?? null);
     const ownChecks = opened?.checks ?? plan.ownChecks;
-    await using backend = await openBackend({ ...plan, ownChecks }, { ...reaching, cwd: plan.cwd });
+    const { openTranscriptLog } = plan.reportFormats.includes('transcripts') ? await import('./transcript-log.ts') : {};
+    await using transcripts = (await openTranscriptLog?.(plan, context)) ?? null;
+    const running = transcripts === null ? reaching : { ...reaching, runCase: transcripts.runCase };
+    await using backend = await openBackend({ ...plan, ownChecks }, { ...running, cwd: plan.cwd });
     await using _recordings = {
       [Symbol.asyncDispose]: async () => {
         ({ recordings, modelNotes, snapshots } = await backend.collect());

@@ -104,7 +104,7 @@ interface LineLog extends AsyncDisposable {
 type ReportPlace = Pick<GatePlan['reportDir'], 'path' | 'label' | 'root'>;
 
 /** Removes an earlier file of that name; the first lines create the new one. */
-async function openLineLog(
+export async function openLineLog(
   reportDir: ReportPlace,
   name: string,
   { logger, redactor }: { logger: Logger; redactor: Redactor },
