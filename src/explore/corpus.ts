@@ -1,11 +1,12 @@
 import { isAnswered, isRefused } from './answers.ts';
 import { isJsonEqual, isRecord, listTexts, tryParseJson } from '../base/json.ts';
 import { type ExploredRequest, nameRequest, type ObservedStep, type SessionRun } from './exploration.ts';
-import type { Inventory } from './inventory.ts';
+import type { Inventory, ListedTool } from './inventory.ts';
+import { readType } from './schema/resolve.ts';
 import { maskForms } from './stability/forms.ts';
 import { printMasked, readOutcomeText, readRefusal } from './stability/texts.ts';
 import { readVerb } from './vocabulary/names.ts';
-import { largeNumber, unknownValues } from './vocabulary/typical-values.ts';
+import { largeNumber, specialText, unknownValues } from './vocabulary/typical-values.ts';
 import { explainRefusalByWorld } from './world/refused-by-world.ts';
 
 /** A session that is worth keeping, with the features that no session before it shows. */
@@ -55,7 +56,7 @@ function limitSessions(kept: readonly KeptSession[], most: number): KeptSession[
 
 function rank({ adds, run }: KeptSession): number {
   const isWrong = run.steps.some(({ isValid }) => isValid === false);
-  if (adds.some((feature) => /^(?:tool|resource|prompt|state|search) /.test(feature))) return 0;
+  if (adds.some((feature) => /^(?:tool|resource|prompt|state|kept|search) /.test(feature))) return 0;
   if (adds.some((feature) => /^(?:parameter|value) /.test(feature))) return 1;
   return isWrong ? 3 : 2;
 }
@@ -73,7 +74,7 @@ function isOneTooMany(feature: string, refusals: ReadonlyMap<string, number>): b
 /** Drops requests of readers for a state that is known from another session, and the steps after the last one that adds something. */
 function trimSession(run: SessionRun, adds: readonly string[], inventory: Inventory): SessionRun {
   const { steps } = run;
-  if (steps.length < 3) return run;
+  if (steps.length < 3 || adds.some((feature) => feature.startsWith('kept '))) return run;
   const changed = findChangedReads(steps);
   const readOnly = new Set(inventory.tools.filter(({ isReadOnly }) => isReadOnly).map(({ name }) => name));
   const shown = new Set(
@@ -121,7 +122,8 @@ const isSameRequest = (left: ExploredRequest, right: ExploredRequest) => JSON.st
 function listFeatures({ steps }: SessionRun, inventory: Inventory): string[] {
   const states = [...findChangedReads(steps)].flatMap((index) => describeState(steps, index));
   const searches = steps.flatMap((_, index) => describeSearch(steps, index));
-  return [...new Set([...steps.flatMap((step) => listStepFeatures(step, inventory)), ...states, ...searches])];
+  const kept = steps.flatMap((_, index) => describeKept(steps, index, inventory));
+  return [...new Set([...steps.flatMap((step) => listStepFeatures(step, inventory)), ...states, ...kept, ...searches])];
 }
 
 function listStepFeatures(step: ObservedStep | undefined, inventory: Inventory): string[] {
@@ -167,6 +169,8 @@ function listKinds(value: unknown): string[] {
     return missing > 0 && missing < value.length ? [partlyMissing] : [];
   }
   if (value === largeNumber) return ['of more than there is'];
+  if (value === '') return ['that is empty'];
+  if ([...listTexts(value)].some(({ text }) => text === specialText)) return ['with special characters'];
   const isBelow = typeof value === 'string' && value.split('/').slice(0, -1).includes(unknownValues.directory);
   return isBelow ? ['below a directory that is missing'] : [];
 }
@@ -186,6 +190,28 @@ function describeSearch(steps: readonly ObservedStep[], index: number): string[]
     const ending = found.text === value ? '' : ' in the other case';
     return [`search ${tool} ${name} for ${maker} ${found.path.join('/')}${ending}`];
   });
+}
+
+/** Names the option with which a call leaves what a reader answers, such as that of a dry run. */
+function describeKept(steps: readonly ObservedStep[], index: number, { tools }: Inventory): string[] {
+  const [before, own, after] = [steps[index - 1], steps[index], steps[index + 1]];
+  if (own?.request.kind !== 'tool' || before === undefined || after === undefined) return [];
+  const { tool, arguments: args } = own.request;
+  if (before.request.kind !== 'tool' || before.request.tool === tool || !isAnswered(own.observation)) return [];
+  const isKept =
+    isAnswered(after.observation) &&
+    isSameRequest(before.request, after.request) &&
+    printMasked(before.observation.outcome) === printMasked(after.observation.outcome);
+  const options = listOptions(tools.find(({ name }) => name === tool)).filter((name) => args[name] === true);
+  return isKept ? options.map((name) => `kept ${nameRequest(after.request)} after ${tool} ${name}`) : [];
+}
+
+/** Lists the parameters that turn something on. */
+export function listOptions(tool: Pick<ListedTool, 'parameters'> | undefined): string[] {
+  const parameters = tool?.parameters ?? [];
+  return parameters
+    .filter(({ isRequired, schema }) => !isRequired && readType(schema) === 'boolean')
+    .map(({ name }) => name);
 }
 
 /** Names the call that changed a reader's answer. */

@@ -15,6 +15,7 @@ import { provokeErrors } from './phases/errors.ts';
 import { tryExamples } from './phases/examples.ts';
 import type { PhaseContext } from './phases/phase.ts';
 import { listParameters } from './schema/parameters.ts';
+import { sendUnusualTexts } from './phases/unusual-texts.ts';
 import { chooseSettled } from './phases/settle-run.ts';
 import { type EarlierCorpus, findOtherServer } from './read-corpus.ts';
 import type { TimeShares } from './time-shares.ts';
@@ -68,7 +69,14 @@ const phases: ReadonlyArray<{ name: string; share: number; run: (context: PhaseC
   // With the rest of the share before it, unless most tools need calls before them.
   { name: 'Covering parameters', share: 0.05, run: coverParameters },
   { name: 'Linking calls', share: 0.25, run: linkTools },
-  { name: 'Provoking errors', share: 0.2, run: provokeErrors },
+  {
+    name: 'Provoking errors',
+    share: 0.2,
+    run: async (context) => {
+      await provokeErrors(context);
+      await sendUnusualTexts(context);
+    },
+  },
 ];
 
 /** What exploring a server has found, before anything is checked. */

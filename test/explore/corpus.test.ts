@@ -17,7 +17,7 @@ const inventory: Inventory = {
     createTool('read_files', { paths: { type: 'array', items: text } }),
     createTool('list_files', { sortBy: { enum: ['name', 'size'], default: 'name' }, limit: { type: 'integer' } }),
     createTool('read_file', { path: text }),
-    createTool('move_file', { source: text, destination: text }, false),
+    createTool('move_file', { source: text, destination: text, dryRun: { type: 'boolean' } }, false),
   ],
   resources: [],
   templates: [],
@@ -47,6 +47,7 @@ describe('chooseSessions', () => {
   it.each([
     [call('read_files', { paths: ['a.txt'] }), call('read_files', { paths: ['a.txt', 'no-such-file.txt'] })],
     [call('list_files', { limit: 2 }), call('list_files', { limit: 1000 })],
+    [call('read_file', { path: 'a.txt' }), call('read_file', { path: '' })],
     [call('move_file', { destination: 'b.txt' }), call('move_file', { destination: 'no-such-directory/b.txt' })],
   ])('keeps a call with a value of another kind, once', (plain, special) => {
     expect(choose([[plain], [special], [special]]).map(({ run }) => run.steps)).toEqual([[plain], [special]]);
@@ -57,6 +58,18 @@ describe('chooseSessions', () => {
     const adds = choose([none ?? [], size ?? [], name ?? []]).map((kept) => kept.adds);
     expect(adds).toHaveLength(2);
     expect(adds[1]).toContain('value list_files sortBy "size"');
+  });
+
+  it('keeps an option with which a call leaves what a reader answers, and none that changes nothing else', () => {
+    const read = call('read_file', { path: 'a.txt' });
+    const wrap = (option: string) => [read, call('move_file', { source: 'a.txt', [option]: true }), read];
+    const kept = choose([[read], wrap('dryRun'), wrap('source')]);
+    expect(kept.map(({ adds }) => adds.filter((feature) => feature.startsWith('kept ')))).toEqual([
+      [],
+      ['kept read_file after move_file dryRun'],
+      [],
+    ]);
+    expect(kept[1]?.run.steps).toHaveLength(3);
   });
 
   it('keeps a call that replaces what a reader read, with the reader before and after it', () => {

@@ -79,6 +79,23 @@ describe('exploreAndCheck', () => {
     expect(print('publish')).toEqual(['create_entity true', 'publish true']);
   });
 
+  it('asks a reader for what another one has shown, links two things, and reads after a dry run', async () => {
+    const exploration = await exploreInTest(nameExploredServer('places'));
+    const sent = (tool: string) =>
+      exploration.sessions.flatMap(({ steps }) =>
+        steps.flatMap(({ request, isValid }) =>
+          request.kind === 'tool' && request.tool === tool && isValid === true ? [request.arguments] : [],
+        ),
+      );
+    expect(sent('open_places')).toContainEqual({ names: ['Rome'] });
+    expect(sent('add_road')[0]).toEqual({ road: { from: 'Rome', to: 'Oslo' } });
+    expect(listAdds(exploration)).toContain('kept read_map after add_road dryRun');
+    const { cases } = draftCases(exploration, draftEverything);
+    const dry = cases.filter(({ content }) => content['title'] === 'read_map sees no change by add_road with dryRun');
+    const steps = dry.flatMap(({ content }) => content['steps'] as object[]);
+    expect(steps.map((step) => 'assert' in step)).toEqual([false, true, false, false, true]);
+  });
+
   it('takes a result that reads like an error for a refusal, and finds the calls before it with which it is none', async () => {
     const exploration = await exploreInTest(nameExploredServer('pages'));
     expect(listCovered(exploration)).toEqual(['add_title', 'create_page', 'show_page']);

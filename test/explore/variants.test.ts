@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../src/base/json.ts';
+import { listUnusual } from '../../src/explore/phases/unusual-texts.ts';
 import { listVariants } from '../../src/explore/phases/variants.ts';
 import { listParameters } from '../../src/explore/schema/parameters.ts';
 
@@ -50,5 +51,19 @@ describe('listVariants', () => {
       offset: { type: 'integer' },
     };
     expect(listVariants(createTool('read_file', properties), {})).toEqual([{ tail: 1000 }]);
+  });
+
+  it('writes special characters into what a person writes freely, and no text at all where the schema allows it', () => {
+    const string = { type: 'string' };
+    const edit = { type: 'object', properties: { oldText: string, newText: string } };
+    const tool = createTool('edit_page', {
+      edits: { type: 'array', items: edit },
+      body: string,
+      kind: { type: 'string', enum: ['a', 'b'] },
+      slug: { type: 'string', minLength: 1 },
+    });
+    const variants = listUnusual(tool, { edits: [{ oldText: 'alpha', newText: 'beta' }], kind: 'a', slug: 'alpha' });
+    const special = expect.stringContaining('$&');
+    expect(variants).toEqual([{ edits: [{ oldText: 'alpha', newText: special }] }, { body: special }, { body: '' }]);
   });
 });

@@ -49,6 +49,29 @@ describe('findDescribedDocuments', () => {
 });
 
 describe('listValues', () => {
+  it('makes new things of new words, and refers to things that are there', () => {
+    const string = { type: 'string' };
+    const learned = [
+      { words: ['entity', 'name'], value: 'Ada' },
+      { words: ['relation', 'from'], value: 'Ada' },
+      { words: ['relation', 'relation', 'type'], value: 'knows' },
+    ];
+    const list = (name: string, tool: string) => listValues(string, slot(name, '', tool), { ...nothing, learned });
+    expect(list('entities name', 'create_entities')[0]).not.toBe('Ada');
+    expect(list('entities name', 'create_entities')).toContain('Ada');
+    expect(list('observations entityName', 'add_observations')[0]).toBe('Ada');
+    expect(list('relations from', 'create_relations')[0]).toBe('Ada');
+    expect(list('relations relationType', 'create_relations')[0]).not.toBe('knows');
+    expect(list('entityNames', 'delete_entities')[0]).toBe('Ada');
+  });
+
+  it('gives the members of an object different texts where there are some', () => {
+    const string = { type: 'string' };
+    const link = { type: 'object', properties: { from: string, to: string, kind: { const: 'alpha' } } };
+    const [, all] = listValues({ ...link, required: ['from', 'to'] }, slot('relation'), nothing);
+    expect(all).toEqual({ from: 'alpha', to: 'beta', kind: 'alpha' });
+  });
+
   it('takes const, enum, examples and default before other values', () => {
     expect(listValues({ const: 3 }, slot('x'), nothing)).toEqual([3]);
     expect(listValues({ enum: [null, 'a'] }, slot('x'), nothing)).toEqual(['a', null]);

@@ -172,7 +172,7 @@ function rank({ adds, steps }: ExploredSession, counts: Map<string, number>): nu
   }
   if (isAnswered(observation)) {
     if (adds.some((feature) => feature.startsWith('tool '))) return 0;
-    if (adds.some((feature) => feature.startsWith('state '))) return 1;
+    if (adds.some((feature) => /^(?:state|kept) /.test(feature))) return 1;
     return adds.some((feature) => /^(?:parameter|value) /.test(feature)) ? 3 : 6;
   }
   const isFramework = isValid === false || isValidationMessage(readOutcomeText(observation.outcome));

@@ -14,7 +14,14 @@ const longestValue = 30;
 export function writeTitle(session: Pick<ExploredSession, 'steps' | 'adds'>, required: RequiredNames): string {
   const last = session.steps.at(-1);
   if (last === undefined) return 'Nothing';
-  return clipText(describeState(session) ?? describeStep(last, session, required), longestTitle);
+  const title = describeState(session) ?? describeKept(session) ?? describeStep(last, session, required);
+  return clipText(title, longestTitle);
+}
+
+function describeKept({ adds }: Pick<ExploredSession, 'adds'>): string | null {
+  const kept = adds.map((feature) => /^kept (\S+) after (\S+) (\S+)$/.exec(feature)).find((found) => found !== null);
+  const [, reader, writer, option] = kept ?? [];
+  return kept === undefined ? null : `${reader} sees no change by ${writer} with ${option}`;
 }
 
 /** The required parameters of each tool. */

@@ -3,6 +3,7 @@ import { type JsonObject, listTexts } from '../../base/json.ts';
 import type { ExploredRequest, ObservedStep } from '../exploration.ts';
 import type { ListedTool } from '../inventory.ts';
 import type { WorkingCall } from '../knowledge.ts';
+import { listOptions } from '../corpus.ts';
 import { isSameOutcome } from '../lab.ts';
 import { readType } from '../schema/resolve.ts';
 import { rateSimilarity, readVerb, splitName } from '../vocabulary/names.ts';
@@ -19,8 +20,9 @@ const maxProducers = 4;
 /** The most pairs of tools that are tried to make a table. */
 const maxTableSetups = 6;
 
-/** The most readers that follow one call. */
+/** The most readers that follow one call, and the most options with which it is repeated between them. */
 const maxReaders = 3;
+const maxOptions = 3;
 
 /** Finds calls that other calls need before them, and sends readers before and after each call that changes something. */
 export async function linkTools(context: PhaseContext): Promise<void> {
@@ -222,7 +224,20 @@ async function followEffects(context: PhaseContext): Promise<void> {
     if (reads === null) return;
     const isRepeated = tool.hints['idempotentHint'] === true && !tool.isReadOnly;
     const session = [...call.setup, ...reads, own, ...reads, ...(isRepeated ? [own, ...reads] : [])];
-    if (reads.length > 0 || isRepeated) await lab.run(session, { phase: 'chains', start: 'new' });
+    if (reads.length === 0 && !isRepeated) continue;
+    const run = await lab.run(session, { phase: 'chains', start: 'new' });
+    if (run === null) return;
+    const at = call.setup.length;
+    const changed = reads.filter(
+      (_, index) => !isSameOutcome(run.steps[at + index], run.steps[at + reads.length + 1 + index]),
+    );
+    // What a call changes, an option may leave: that of a dry run does.
+    for (const option of changed.length === 0 ? [] : listOptions(tool).slice(0, maxOptions)) {
+      const [read] = changed;
+      if (read === undefined || Object.hasOwn(call.arguments, option)) continue;
+      const dry = callTool(tool, { ...call.arguments, [option]: true });
+      await lab.run([...call.setup, read, dry, read], { phase: 'chains', start: 'new' });
+    }
   }
 }
 

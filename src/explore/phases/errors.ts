@@ -4,7 +4,7 @@ import type { Parameter } from '../schema/parameters.ts';
 import { readType } from '../schema/resolve.ts';
 import { readVerb, splitName } from '../vocabulary/names.ts';
 import { pathNames, unknownValues } from '../vocabulary/typical-values.ts';
-import { readLimits } from '../vocabulary/vocabulary.ts';
+import { namesNewThing, readLimits } from '../vocabulary/vocabulary.ts';
 import { fileCanary } from '../world/canary.ts';
 import { buildArguments, callTool, type PhaseContext } from './phase.ts';
 
@@ -122,8 +122,26 @@ export function listUnknown(parameter: Parameter, tool: ListedTool, sent: unknow
     const missing = isAbsolute ? `{{workspace}}/${unknownValues.path}` : unknownValues.path;
     return [missing, outside].map((path) => (Array.isArray(sent) ? [path] : path));
   }
+  if (isRecord(sent) || (Array.isArray(sent) && isRecord(sent[0]))) {
+    const replaced = replaceReference(sent, parameter.name, tool);
+    return replaced === undefined ? [] : [replaced];
+  }
   if (verb === 'create' || !namesOfThings.test(words) || Array.isArray(parameter.schema['enum'])) return [];
   if (typeof sent === 'number') return [unknownValues.number];
   if (typeof sent === 'string') return [unknownValues.text];
   return Array.isArray(sent) && typeof sent[0] === 'string' ? [[unknownValues.text]] : [];
+}
+
+/** Lets the first reference to another thing in an object, or in the first one of a list, name nothing; undefined if there is none. */
+function replaceReference(sent: unknown, name: string, tool: ListedTool): unknown {
+  if (Array.isArray(sent)) {
+    const first = replaceReference(sent[0], name, tool);
+    return first === undefined ? undefined : [first, ...(sent.slice(1) as unknown[])];
+  }
+  if (!isRecord(sent)) return undefined;
+  const found = Object.entries(sent).find(([key, value]) => {
+    const slot = { name: `${name} ${key}`, tool };
+    return typeof value === 'string' && namesOfThings.test(splitName(key).join(' ')) && !namesNewThing(slot);
+  });
+  return found === undefined ? undefined : { ...sent, [found[0]]: unknownValues.text };
 }

@@ -118,5 +118,8 @@ export async function probeHarmless(tool: ListedTool, { lab, knowledge, tools }:
     isSameOutcome(first, second) &&
     reads.every((_, index) => isSameOutcome(steps[index], steps[index + reads.length + 2]));
   const isQuiet = steps.every(({ observation }) => hasNoEffects(observation.files) && isAnswered(observation));
-  if (isSame && isQuiet) lab.markHarmless(tool.name);
+  if (!isSame || !isQuiet) return;
+  lab.markHarmless(tool.name);
+  // Its answer in a new world holds in every other one. When it was first called, nothing showed that yet.
+  if (call.setup.length === 0) knowledge.learn(run);
 }

@@ -3,6 +3,7 @@ import type { ExploredRequest, ObservedStep } from '../exploration.ts';
 import type { ListedTool } from '../inventory.ts';
 import type { Knowledge } from '../knowledge.ts';
 import type { Lab } from '../lab.ts';
+import { chooseDistinct } from '../vocabulary/vocabulary.ts';
 
 /** The means of a phase. */
 export interface PhaseContext {
@@ -31,11 +32,11 @@ export function buildArguments(
     isTaken?: (parameter: ListedTool['parameters'][number]) => boolean;
   } = {},
 ): JsonObject {
-  const entries = tool.parameters.filter(isTaken).flatMap((parameter): Array<[string, unknown]> => {
-    const [value] = knowledge.listValues(tool, parameter, before);
-    return value === undefined ? [] : [[parameter.name, value]];
-  });
-  return Object.fromEntries(entries);
+  const members = tool.parameters
+    .filter(isTaken)
+    .map((parameter) => ({ name: parameter.name, values: knowledge.listValues(tool, parameter, before) }))
+    .filter(({ values }) => values[0] !== undefined);
+  return chooseDistinct(members);
 }
 
 /** Puts a list in an order that the seed decides. */

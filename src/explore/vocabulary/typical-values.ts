@@ -144,5 +144,8 @@ export const unknownValues = {
   directory: 'no-such-directory',
 } as const;
 
+/** A text with characters and words that programs take for more than text: quotes, a variable, an end of a sentence, letters of two bytes. */
+export const specialText = 'Is it "alpha"? It\'s $& and <é>.';
+
 /** More lines, results and the like than a small workspace has. */
 export const largeNumber = 1000;

@@ -75,31 +75,45 @@ function listObjects(schema: JsonObject, slot: Slot, vocabulary: Vocabulary): Js
     const inside = { ...slot, name: joinNames(slot.name, name), description, depth: slot.depth + 1 };
     return { name, isRequired, values: listValues(own, inside, vocabulary) };
   });
-  const build = (choose: (values: readonly unknown[]) => unknown, isTaken: (isRequired: boolean) => boolean) =>
-    Object.fromEntries(
+  const build = (isTaken: (isRequired: boolean) => boolean, from = 0) =>
+    chooseDistinct(
       members
         .filter(({ isRequired, values }) => values.length > 0 && isTaken(isRequired))
-        .map(({ name, values }) => [name, choose(values)]),
+        .map(({ name, values }) => ({ name, values: rotate(values, from) })),
     );
   const rounds = Math.min(4, Math.max(1, ...members.map(({ values }) => values.length)));
-  const others = Array.from({ length: rounds - 1 }, (_, index) =>
-    build(
-      (values) => values[(index + 1) % values.length],
-      (isRequired) => isRequired,
-    ),
-  );
-  const least = build(
-    (values) => values[0],
-    (isRequired) => isRequired,
-  );
-  const all = build(
-    (values) => values[0],
-    () => true,
-  );
+  const others = Array.from({ length: rounds - 1 }, (_, index) => build((isRequired) => isRequired, index + 1));
+  const least = build((isRequired) => isRequired);
+  const all = build(() => true);
   const isFree =
     members.length === 0 && (isRecord(schema['additionalProperties']) || schema['additionalProperties'] === true);
   const extra = isFree ? [...findDescribedDocuments(slot.description).filter(isRecord), ...listFree(slot)] : [];
   return Object.keys(least).length === 0 ? [...extra, all, least, ...others] : [least, all, ...others];
+}
+
+const rotate = <Value>(values: readonly Value[], by: number) =>
+  values.map((_, index) => values[(index + by) % values.length]);
+
+/**
+ * Chooses the first value of each member. A text that another member has is chosen only where there is no other one: the ends of a
+ * relation that are the same show neither which is which nor what lies between them.
+ */
+export function chooseDistinct(members: ReadonlyArray<{ name: string; values: readonly unknown[] }>): JsonObject {
+  const taken = new Set<string>();
+  const choose = (values: readonly unknown[]) => {
+    const [first] = values;
+    if (typeof first !== 'string' || !taken.has(first)) return first;
+    const others = values.filter((value) => typeof value === 'string' && !taken.has(value));
+    // A word says more than a digit.
+    return others.find((value) => String(value).length > 1) ?? others[0] ?? first;
+  };
+  return Object.fromEntries(
+    members.map(({ name, values }) => {
+      const value = choose(values);
+      if (typeof value === 'string') taken.add(value);
+      return [name, value];
+    }),
+  );
 }
 
 /** Names of objects whose members are columns or fields. */
@@ -206,10 +220,12 @@ function listTexts(schema: JsonObject, slot: Slot, vocabulary: Vocabulary): stri
     ...documents,
     ...described,
     ...uris,
-    ...known(learned),
+    ...(namesNewThing(slot) ? [] : known(learned)),
     ...findTypical(typicalTexts, slot.name).map(String),
     'alpha',
     '1',
+    'beta',
+    ...known(learned),
   ];
   const least = typeof minLength === 'number' ? minLength : 0;
   const most = typeof maxLength === 'number' ? maxLength : Infinity;
@@ -223,6 +239,21 @@ function listTexts(schema: JsonObject, slot: Slot, vocabulary: Vocabulary): stri
   if (others.length > 0) return others;
   const stretched = 'alpha'.repeat(Math.ceil(Math.max(least, 1) / 5)).slice(0, Math.min(most, Math.max(least, 5)));
   return fits(stretched) ? [stretched] : [];
+}
+
+/** Names of texts that refer to another thing. */
+const namesOfReferences = /\b(?:id|from|to|source|target|parent|path|uri|url)$/;
+
+/** Names of texts that are a part of the thing that they describe. */
+const namesOfParts = /^(?:name|title|label|content|text|body|description|type|kind|value)$/;
+
+/** Checks if a text describes what a tool makes: the name of something that exists would make nothing new. */
+export function namesNewThing({ name, tool }: Pick<Slot, 'name' | 'tool'>): boolean {
+  const words = splitName(name);
+  if (readVerb(tool.name) !== 'create' || namesOfReferences.test(words.join(' '))) return false;
+  const things = new Set(splitName(tool.name).slice(1));
+  const isPart = words.length === 1 && namesOfParts.test(words[0] ?? '');
+  return isPart || words.slice(-2).some((word) => things.has(word));
 }
 
 /** Names of what a search in files looks for: a pattern of names, or a word. */

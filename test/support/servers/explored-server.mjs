@@ -37,6 +37,7 @@ const form = object({
 const notes = new Map();
 const tables = new Map();
 const remarks = new Map();
+const map = { places: [{ name: 'Rome' }, { name: 'Oslo' }], roads: [{ from: 'Rome', to: 'Oslo' }] };
 const pages = new Set();
 let wantsConsent = false;
 let looks = 0;
@@ -120,6 +121,21 @@ const sets = {
     publish: { call: () => (remarks.size === 0 ? failure('nothing to publish') : text('published')) },
   },
   // A refused call is remembered, and the next one answered.
+  // No annotation says that these read: the explorer has to find out.
+  places: {
+    open_places: {
+      schema: object({ names: { type: 'array', items: string } }),
+      call: ({ names }) => structured({ places: map.places.filter(({ name }) => names.includes(name)) }),
+    },
+    read_map: { call: () => structured(map) },
+    add_road: {
+      schema: object({ road: object({ from: string, to: string }), dryRun: { type: 'boolean' } }, ['road']),
+      call: ({ road, dryRun }) => {
+        if (dryRun !== true) map.roads.push(road);
+        return structured({ added: road });
+      },
+    },
+  },
   consent: {
     open_site: {
       schema: object({ site: string }),

@@ -1,0 +1,77 @@
+import { isRecord, type JsonObject } from '../../base/json.ts';
+import type { ListedTool } from '../inventory.ts';
+import type { Parameter } from '../schema/parameters.ts';
+import { readType } from '../schema/resolve.ts';
+import { splitName } from '../vocabulary/names.ts';
+import { specialText } from '../vocabulary/typical-values.ts';
+import { findPathRole } from '../vocabulary/vocabulary.ts';
+import { callTool, type PhaseContext } from './phase.ts';
+
+/** Names of texts that a person writes freely, and in which any character may be. */
+const namesOfFreeTexts = /\b(?:contents?|text|body|description|notes?|message|observations?|comment|summary|title)$/;
+
+/** Names of texts that must be in what a call changes. */
+const namesOfHeldTexts = /\bold\b/;
+
+/** Calls each tool that works with special characters in its texts, and without text, as far as requests are left. */
+export async function sendUnusualTexts({ lab, knowledge, tools }: PhaseContext): Promise<void> {
+  const queues = tools.flatMap((tool) => {
+    const call = knowledge.working.get(tool.name);
+    return call === undefined ? [] : [{ tool, call, texts: listUnusual(tool, call.arguments) }];
+  });
+  for (let round = 0; queues.some(({ texts }) => round < texts.length); round += 1) {
+    for (const { tool, call, texts } of queues) {
+      const added = texts[round];
+      if (added === undefined) continue;
+      const start = call.setup.length === 0 ? 'used' : 'new';
+      const own = callTool(tool, { ...call.arguments, ...added });
+      await lab.run([...call.setup, own], { phase: 'coverage', start });
+    }
+  }
+}
+
+/** Makes arguments with special characters where a person writes freely, and empty ones where the schema allows them. */
+export function listUnusual(tool: ListedTool, working: JsonObject): JsonObject[] {
+  return tool.parameters.flatMap((parameter) =>
+    [writeSpecial(parameter, tool, working[parameter.name]), empty(parameter, tool)].flatMap((value) =>
+      value === undefined ? [] : [{ [parameter.name]: value }],
+    ),
+  );
+}
+
+/** Replaces the texts in an argument that a person writes freely; undefined if it has none. */
+function writeSpecial({ name, schema }: Parameter, tool: ListedTool, sent: unknown): unknown {
+  if (isFixed(schema) || findPathRole({ name, tool }) !== null) return undefined;
+  const isFree = (words: readonly string[]) => {
+    const text = words.join(' ');
+    return namesOfFreeTexts.test(text) && !namesOfHeldTexts.test(text);
+  };
+  let isReplaced = false;
+  const replace = (value: unknown, words: readonly string[]): unknown => {
+    if (typeof value === 'string' && isFree(words)) {
+      isReplaced = true;
+      return specialText;
+    }
+    if (Array.isArray(value)) return value.map((item) => replace(item, words));
+    if (!isRecord(value)) return value;
+    return Object.fromEntries(
+      Object.entries(value).map(([key, member]) => [key, replace(member, [...words, ...splitName(key)])]),
+    );
+  };
+  // An optional text that the call does not have yet.
+  const value = sent ?? (readType(schema) === 'string' ? '' : undefined);
+  const replaced = replace(value, splitName(name));
+  return isReplaced ? replaced : undefined;
+}
+
+/** Empties a text that may be empty. */
+function empty({ name, schema }: Parameter, tool: ListedTool): string | undefined {
+  const { minLength = 0 } = schema;
+  if (readType(schema) !== 'string' || isFixed(schema) || findPathRole({ name, tool }) !== null) return undefined;
+  return minLength === 0 ? '' : undefined;
+}
+
+/** Checks if a schema says which texts it allows. */
+function isFixed({ enum: members, const: constant, format, pattern }: JsonObject): boolean {
+  return [members, constant, format, pattern].some((keyword) => keyword !== undefined);
+}
