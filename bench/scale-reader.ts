@@ -67,7 +67,7 @@ const tally = createTally(
   },
   { caseIds: new Map(ids.map((id) => [id, id])) },
 );
-const evidence = createEvidenceCollector(redactor, { keepsTraces: false });
+const evidence = createEvidenceCollector(redactor, { traces: 'none' });
 const reading = { suite: { id: 'scale', name: 'Scale' }, tally, judge: null };
 const keepers = { iterationLog, traceLog: null, evidence, round: 0 };
 const source = { run: readHostedRun({ client, projectId }, runId), runId, signal };
