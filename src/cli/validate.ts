@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 
-/** Defines `validate`: reads evals files and reports every finding, without starting anything. */
+/** Defines `validate`: reads evals files and reports every finding. Only check modules are loaded, each in a process of its own. */
 export function defineValidateCommand(command: Command, setExitCode: (code: number) => void): void {
   command
     .argument('<files...>', 'paths or glob patterns of evals files')

@@ -100,7 +100,7 @@ export type CaseChanges = TapeChanges & { modelAnswers?: ModelAnswers };
 export type Rejudgement = { kind: 'passed' } | { kind: 'failed'; reason: string } | { kind: 'unknown'; reason: string };
 
 /**
- * Explains why a case cannot be judged again from its tape; null if it can. Programs, files, models and pages are asked while a case runs,
+ * Explains why a case cannot be judged again from its tape; null if it can. Programs, files, models, pages and check modules are asked while a case runs,
  * and a changed answer could change what they say.
  */
 export function explainUnjudgeable({ testCase, model = null }: Pick<TapedCase, 'testCase' | 'model'>): string | null {
@@ -112,6 +112,8 @@ export function explainUnjudgeable({ testCase, model = null }: Pick<TapedCase, '
   if (has('prompt') && model === null) return 'a model takes part in it';
   if (testCase.advancedConfig?.client?.sampling !== undefined) return 'its client answers for a model';
   if (findChecks(testCase).some(({ type }) => type === 'judge')) return 'a model judges it';
+  if (findChecks(testCase).some(({ type, name }) => type === 'custom' && typeof name === 'string'))
+    return 'a check of your own judges it';
   if (needsWidgets(testCase)) return 'it shows a page';
   return null;
 }

@@ -104,4 +104,44 @@ describe('mcp-eval-ci validate', () => {
     expect(result.exitCode).toBe(2);
     expect(result.stderr).toContain('evals/*.yaml');
   });
+
+  it('loads check modules and locates unknown names and arguments that do not fit', async () => {
+    const own = "import { defineCheck, fail, pass } from 'mcp-eval-ci/checks';\n";
+    const schema = "{ type: 'object', properties: { word: { type: 'string' } }, additionalProperties: false }";
+    const code = `export const says = defineCheck({ name: 'saysWord', schema: ${schema}, judge: () => pass('it does') });\n`;
+    const suite = (assertions: string, module: string) =>
+      `suite: A\ncheckModules: ./${module}\ncases:\n  - title: One\n    steps: [{ toolCall: add }, ${assertions}]\n`;
+    await using workspace = await createWorkspace({
+      'checks.mjs': own + code,
+      'broken.mjs': own,
+      'good.evals.yaml': suite('{ assert: { saysWord: blue } }', 'checks.mjs'),
+      'wrong.evals.yaml': suite('{ assert: { saysWord: 5 } }, { assert: sayWord }', 'checks.mjs'),
+      'none.evals.yaml': suite('{ assert: { saysWord: blue } }', 'broken.mjs'),
+    });
+    const validate = async (file: string, env: Record<string, string> = {}) =>
+      await runCommand(['validate', file], { cwd: workspace.path, env });
+    expect(await validate('good.evals.yaml')).toMatchObject({
+      exitCode: 0,
+      stdout: expect.stringContaining('1 file is valid.'),
+    });
+    const wrong = await validate('wrong.evals.yaml');
+    expect(wrong).toMatchObject({
+      exitCode: 2,
+      stderr: expect.stringContaining(
+        'wrong.evals.yaml:5:54: `saysWord`: `word` must be string (bad-check-argument)\nwrong.evals.yaml:5:71: Unknown assertion `sayWord`; did you mean `saysWord`? (unknown-assertion)',
+      ),
+    });
+    expect(await validate('wrong.evals.yaml', { CI: 'true', PATH: '/nonexistent' })).toMatchObject({
+      exitCode: 0,
+      stderr: expect.stringMatching(
+        /^Warning: wrong\.evals\.yaml:2: The checks of its modules are not validated here\. .*needs a sandbox/,
+      ),
+    });
+    expect(await validate('none.evals.yaml')).toMatchObject({
+      exitCode: 2,
+      stderr: expect.stringContaining(
+        'none.evals.yaml:2:15: broken.mjs cannot be loaded: it exports no check that `defineCheck` made (bad-check-module)',
+      ),
+    });
+  });
 });

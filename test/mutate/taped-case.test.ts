@@ -83,6 +83,7 @@ describe('a case judged again from its tape', () => {
 describe('a case that cannot be judged again', () => {
   it.each<[string, Step]>([
     ['it runs commands', { id: 'c', kind: 'command', command: ['true'], exitCode: 0 }],
+    ['a check of your own judges it', assertStep({ type: 'custom', name: 'isInOrder' })],
     ['a model takes part in it', { id: 'p', kind: 'prompt', prompt: 'Hi' }],
   ])('says that %s', (reason, step) => {
     expect(explainUnjudgeable({ testCase: createCase([step]) })).toBe(reason);

@@ -5,14 +5,13 @@ import { SandboxError } from '../../base/errors.ts';
 import { leadsOutOfCheckout, linkOutMessage } from '../../base/files.ts';
 import type { Findings } from '../../base/findings.ts';
 import { silentLogger } from '../../base/logger.ts';
-import type { SourceLocation } from '../../cases/suite.ts';
+import type { SourceLocation, Suite } from '../../cases/suite.ts';
 import type { ModuleSource } from '../../server/check-messages.ts';
 import { openSandbox, type SandboxOptions } from '../../server/sandbox/open-sandbox.ts';
 import type { GateOptions } from '../options/schema.ts';
 import type { BaseTree } from './base-tree.ts';
 import type { CiJob } from './ci-job.ts';
 import type { LoadedPolicy } from './plan-policy.ts';
-import type { PlannedSuite } from './plan-suites.ts';
 
 /** The modules of all suites, and the processes in which they may run. */
 export interface PlannedCheckModules {
@@ -27,6 +26,8 @@ export interface PlannedCheckModules {
 interface PlannedCheckModule {
   /** The path relative to the working directory. */
   shown: string;
+  /** The first suite that names it. */
+  location: SourceLocation;
   source: ModuleSource;
 }
 
@@ -34,7 +35,7 @@ interface ModuleContext {
   cwd: string;
   environment: Readonly<Record<string, string | undefined>>;
   ci: Pick<CiJob, 'system' | 'elevatedEvent'>;
-  suites: readonly PlannedSuite[];
+  suites: ReadonlyArray<Pick<Suite, 'location' | 'checkModules' | 'ownChecks'>>;
   policy: Pick<LoadedPolicy, 'base' | 'notes'>;
 }
 
@@ -46,9 +47,8 @@ export async function planCheckModules(
   { suites, ...context }: ModuleContext,
   findings: Findings,
 ): Promise<PlannedCheckModules | null> {
-  const files = suites.flatMap((planned) => (planned.kind === 'file' ? [planned.suite] : []));
   const named = new Map<string, SourceLocation>();
-  for (const { location, checkModules = [] } of files) {
+  for (const { location, checkModules = [] } of suites) {
     for (const module of checkModules) {
       const shown = posix.join(dirname(location.file).replaceAll('\\', '/'), module.path.replaceAll('\\', '/'));
       if (!named.has(shown)) named.set(shown, module.location);
@@ -65,11 +65,11 @@ export async function planCheckModules(
   const modules: PlannedCheckModule[] = [];
   for (const [shown, location] of named) {
     const source = await findSource(shown, { ...context, location }, findings);
-    if (source !== null) modules.push({ shown, source });
+    if (source !== null) modules.push({ shown, location, source });
   }
   const planned: PlannedCheckModules = {
     modules,
-    usedNames: [...new Set(files.flatMap(({ ownChecks = [] }) => ownChecks.map(({ use }) => use.name)))],
+    usedNames: [...new Set(suites.flatMap(({ ownChecks = [] }) => ownChecks.map(({ use }) => use.name)))],
     sandbox: {
       mode: 'required',
       network: 'off',

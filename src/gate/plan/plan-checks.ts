@@ -38,7 +38,8 @@ function findNameIssues(checks: readonly OwnCheck[]): ConfigurationIssue[] {
   });
 }
 
-async function findUseIssues(
+/** Finds an unknown name, a schema that is none, and arguments that do not fit. */
+export async function findUseIssues(
   { use, location, locate }: LocatedOwnCheck,
   known: ReadonlyMap<string, OwnCheck>,
 ): Promise<ConfigurationIssue[]> {

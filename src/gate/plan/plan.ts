@@ -179,7 +179,8 @@ export async function planGate(options: GateOptions, context: PlanContext): Prom
   const { planBehaviour } =
     options.behaviour === 'off' ? { planBehaviour: () => null } : await import('./plan-behaviour.ts');
   const { planChecks } = hasOwnChecks ? await import('./plan-checks.ts') : { planChecks: null };
-  const hasModules = suites.some((planned) => planned.kind === 'file' && planned.suite.checkModules !== undefined);
+  const files = suites.flatMap((planned) => (planned.kind === 'file' ? [planned.suite] : []));
+  const hasModules = files.some(({ checkModules }) => checkModules !== undefined);
   const { planCheckModules } =
     hasModules && service.hosted === null ? await import('./plan-check-modules.ts') : { planCheckModules: () => null };
   const pricing = applyPricingDefaults(rules);
@@ -209,7 +210,7 @@ export async function planGate(options: GateOptions, context: PlanContext): Prom
     models: await planPrompts(options, draft, findings),
     snapshots: await planSnapshots(draft, findings),
     ownChecks: (await planChecks?.(suites, context, findings)) ?? null,
-    checkModules: await planCheckModules(options, { cwd, environment, ci, suites, policy }, findings),
+    checkModules: await planCheckModules(options, { cwd, environment, ci, suites: files, policy }, findings),
     surface: await planSurface(options, draft, findings),
     hosts: planHosts(options, draft, findings),
     behaviour: await planBehaviour(options, draft, findings),

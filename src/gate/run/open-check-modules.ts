@@ -4,6 +4,7 @@ import { silentLogger } from '../../base/logger.ts';
 import type { Clock } from '../../base/time.ts';
 import { leaveUnmeasured } from '../../checks/judgement.ts';
 import type { OwnCheck } from '../../checks/own-check.ts';
+import type { SourceLocation } from '../../cases/suite.ts';
 import { type CheckModule, openCheckModule } from '../../server/check-module.ts';
 import { nameCheckMarker } from '../../server/environment.ts';
 import { type PreparedStart, prepareStart } from '../../server/prepare-start.ts';
@@ -13,6 +14,10 @@ import type { PlannedCheckModules } from '../plan/plan-check-modules.ts';
 /** The checks that cases may use. Disposing them ends the processes of their modules. */
 interface OpenedChecks extends AsyncDisposable {
   readonly checks: ReadonlyMap<string, OwnCheck>;
+  /** The names that no module has. */
+  readonly missing: ReadonlySet<string>;
+  /** Why checks of modules cannot be used, as clauses. */
+  readonly problems: ReadonlyArray<{ location: SourceLocation; message: string }>;
 }
 
 interface CheckSurroundings {
@@ -55,28 +60,36 @@ export async function openCheckModules(
   };
   const start = resources.use(await prepare())?.start ?? null;
   const checks = new Map<string, OwnCheck>(own ?? []);
-  const problems: string[] = [];
-  for (const { shown, source } of modules) {
+  const problems: Array<{ location: SourceLocation; message: string }> = [];
+  const broken: string[] = [];
+  for (const { shown, location, source } of modules) {
+    const refuse = (why: string) => {
+      const message = `${shown} cannot be loaded: ${why}`;
+      broken.push(message);
+      problems.push({ location, message });
+    };
     if (start === null) {
-      problems.push(`${shown} cannot be loaded: this machine makes no sandbox for it`);
+      refuse('this machine makes no sandbox for it');
       continue;
     }
     const module: CheckModule = resources.use(await openCheckModule(source, start));
     if ('problem' in module.loaded) {
-      problems.push(`${shown} cannot be loaded: ${module.loaded.problem}`);
+      refuse(module.loaded.problem);
       continue;
     }
     for (const check of module.loaded.checks) {
       const { name } = check;
+      if (checks.has(name)) problems.push({ location, message: `two checks have the name \`${name}\`` });
       checks.set(name, checks.has(name) ? createMissing(name, 'two checks have this name') : check);
     }
   }
-  for (const name of usedNames.filter((used) => !checks.has(used))) {
+  const missing = new Set(usedNames.filter((used) => !checks.has(used)));
+  for (const name of missing) {
     const known = `no module has a check of this name${suggestNearest(name, [...checks.keys()])}`;
-    checks.set(name, createMissing(name, problems.length === 0 ? known : problems.join('; ')));
+    checks.set(name, createMissing(name, broken.length === 0 ? known : broken.join('; ')));
   }
   const opened = resources.move();
-  return { checks, [Symbol.asyncDispose]: () => opened[Symbol.asyncDispose]() };
+  return { checks, missing, problems, [Symbol.asyncDispose]: () => opened[Symbol.asyncDispose]() };
 }
 
 function createMissing(name: string, why: string): OwnCheck {
