@@ -14,6 +14,7 @@ export {
 } from './base/errors.ts';
 export type { Logger } from './base/logger.ts';
 export { describeProgress, type GateProgress, type ProgressListener } from './gate/run/progress.ts';
+export type { Reporter } from './gate/publish/reporters.ts';
 export { capture, compareBehaviour, compareSurfaces, runGate } from './library/functions.ts';
 export type { CapturedEvals, CaptureOptions, CaptureSession } from './library/capture.ts';
 export type { CompareBehaviourOptions } from './library/compare-behaviour.ts';
@@ -21,7 +22,7 @@ export type { CompareSurfacesOptions, SurfaceComparison } from './library/compar
 export type { GivenOptions } from './library/option-texts.ts';
 export type { FinishedIteration, RunGateOptions } from './library/run-gate.ts';
 export { defineModel, type OwnModel } from './library/own-model.ts';
-export { defineReporter, type Reporter } from './library/reporter.ts';
+export { defineReporter } from './library/reporter.ts';
 export type { MeasuredBehaviour, MeasuredDifference } from './model/behaviour.ts';
 export type { CaseReport, IterationFailure } from './model/case-report.ts';
 export type { GatePolicy } from './model/policy.ts';

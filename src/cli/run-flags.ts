@@ -22,6 +22,8 @@ export interface RunFlags {
   /** True if the answers of APIs are recorded next to the evals files and decide the exit code. */
   recordsUpstream?: boolean;
   updatesSnapshots?: boolean;
+  /** Files that export reporters. */
+  reporters?: readonly string[];
   /** True if failed expected values in the evals files are replaced by those of the results. */
   updatesLiterals?: boolean;
   /** True if the selected cases are only listed. */

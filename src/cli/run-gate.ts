@@ -7,6 +7,7 @@ import { createJobContext, listJob, previewJob, runJob } from '../gate/job.ts';
 import { listKnownSecrets, readGateOptions } from '../gate/options.ts';
 import { describeInspection, describeRepeat } from '../gate/options/repeat.ts';
 import { publishIssues } from '../gate/publish/publish-files.ts';
+import { callReporters, loadReporters } from '../gate/publish/reporters.ts';
 import { publishReport } from '../gate/publish/publish-report.ts';
 import { createTerminalLogger, redactText } from './command-logger.ts';
 import { printCases } from './list-cases.ts';
@@ -27,6 +28,7 @@ export async function runGate(
     updatesSnapshots = false,
     updatesLiterals = false,
     isListing = false,
+    reporters = [],
   }: RunFlags,
   { redactor, supervision }: GateProcess,
 ): Promise<number> {
@@ -52,7 +54,17 @@ export async function runGate(
 
   for (const secret of listKnownSecrets(texts, environment)) redactor.add(secret);
   try {
-    const flags = { quiet, format, texts, isRecording, recordsUpstream, updatesSnapshots, updatesLiterals, isListing };
+    const flags = {
+      quiet,
+      format,
+      texts,
+      isRecording,
+      recordsUpstream,
+      updatesSnapshots,
+      updatesLiterals,
+      isListing,
+      reporters,
+    };
     return await runPlan(flags, { logger, progress, redactor, supervision });
   } catch (error) {
     if (error instanceof ConfigurationError) {
@@ -75,6 +87,7 @@ async function runPlan(
     updatesSnapshots,
     updatesLiterals,
     isListing,
+    reporters: reporterFiles,
   }: Required<Omit<RunFlags, 'verbose'>>,
   { logger, progress, redactor, supervision }: GateProcess & { logger: Logger; progress: ProgressDisplay },
 ): Promise<number> {
@@ -92,10 +105,12 @@ async function runPlan(
     for (const line of preview) stdout.write(`${redactText(line, redactor)}\n`);
     return 0;
   }
+  // Before the server starts, which could overwrite the files.
+  const reporters = await loadReporters(reporterFiles, context.cwd);
   const repeat = describeRepeat(texts);
   const inspection = describeInspection(texts, context.cwd);
   const literals = updatesLiterals ? createLiteralLog() : null;
-  const { exitCode, isFullyRecorded, isUpstreamRecorded } = await runJob(options, context, {
+  const { report, exitCode, isFullyRecorded, isUpstreamRecorded } = await runJob(options, context, {
     ...(literals !== null && { watchEvidence: literals.watch }),
     isRecording,
     recordsUpstream,
@@ -116,6 +131,7 @@ async function runPlan(
       if (written.length > 0) logger.info(`Reports: ${written.join(', ')}`);
     },
   });
+  await callReporters(reporters, report, logger);
   if (literals !== null) {
     const stream = format === 'json' ? stderr : stdout;
     const print = (line: string) => void stream.write(`${line}\n`);

@@ -17,6 +17,12 @@ export function defineRunCommand(command: Command, setExitCode: (code: number) =
     .addOption(new Option('--failed', 'Run only the cases that did not pass last time, by the last report.'))
     .addOption(new Option('--list', 'List the cases that would run, with their files and lines, and start nothing.'))
     .addOption(new Option('--watch', 'Run again after each change of a file, the failed cases first.'))
+    .addOption(
+      new Option(
+        '--reporter <file>',
+        'Hand the report to the reporters that a file exports, in this process. Repeat it for several files.',
+      ).argParser((file: string, files: readonly string[] | undefined) => [...(files ?? []), file]),
+    )
     .addHelpText(
       'after',
       `
@@ -33,8 +39,9 @@ Exit codes:
       const updatesSnapshots = updatesLiterals || flags['updateSnapshots'] === true;
       if (updatesLiterals) (await import('./update.ts')).checkUpdate(process.env, flags['watch'] === true);
       const isListing = flags['list'] === true;
+      const reporters = listTextsOf(flags['reporter']);
       if (isListing && flags['watch'] === true) refuseListWithWatch();
-      const run = { ...readRunFlags(files, flags, options), updatesSnapshots, updatesLiterals, isListing };
+      const run = { ...readRunFlags(files, flags, options), updatesSnapshots, updatesLiterals, isListing, reporters };
       if (flags['watch'] === true) {
         setExitCode(await watchGate(run.texts['report-dir'] || defaultReportDir));
         return;
@@ -44,6 +51,10 @@ Exit codes:
       const { runGate } = await import('./run-gate.ts');
       setExitCode(texts === null ? 0 : await runGate({ ...run, texts }, context));
     });
+}
+
+function listTextsOf(value: unknown): string[] {
+  return Array.isArray(value) ? value.filter((each) => typeof each === 'string') : [];
 }
 
 function refuseListWithWatch(): never {

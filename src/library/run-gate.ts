@@ -6,6 +6,7 @@ import { systemClock } from '../base/time.ts';
 import { runPlan } from '../gate/job.ts';
 import { listKnownSecrets, readGateOptions } from '../gate/options.ts';
 import { planGate } from '../gate/plan/plan.ts';
+import { callReporters, type Reporter } from '../gate/publish/reporters.ts';
 import type { InlineSuite } from '../gate/plan/plan-suites.ts';
 import { extendEvidence } from '../gate/run/evidence-log.ts';
 import type { ProgressListener } from '../gate/run/progress.ts';
@@ -16,7 +17,6 @@ import type { ServerFactory } from '../server/in-process-server.ts';
 import type { IterationOutcome } from '../verdict/tally.ts';
 import { type GivenOptions, throwWithOwnNames, writeOptionTexts } from './option-texts.ts';
 import type { OwnModel } from './own-model.ts';
-import { callReporters, type Reporter } from './reporter.ts';
 import { checkParticipants, findProcessOptions, inProcessStand } from './server-options.ts';
 
 /** An iteration that has a result. */

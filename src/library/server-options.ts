@@ -5,6 +5,7 @@ import { createRedactor, type Redactor } from '../base/redaction.ts';
 import { parseDuration, systemClock } from '../base/time.ts';
 import { listKnownSecrets, parseDoctorOptions } from '../gate/options.ts';
 import type { GateOptions } from '../gate/options/schema.ts';
+import { isReporter } from '../gate/publish/reporters.ts';
 import type { ReachContext } from '../gate/reach-server.ts';
 import { describeType, type GivenOptions, throwWithOwnNames, writeOptionTexts } from './option-texts.ts';
 
@@ -102,8 +103,7 @@ export function checkParticipants(options: Readonly<Record<string, unknown>>): C
   };
   const isFunction = (value: unknown) => typeof value === 'function';
   const isObject = (value: unknown) => typeof value === 'object' && value !== null;
-  const isListOfReporters = (value: unknown) =>
-    Array.isArray(value) && value.every((each: unknown) => isRecord(each) && isFunction(each['report']));
+  const isListOfReporters = (value: unknown) => Array.isArray(value) && value.every(isReporter);
   const isListOfModels = (value: unknown) =>
     Array.isArray(value) &&
     value.every(

@@ -45,6 +45,34 @@ describe('mcp-eval-ci run', () => {
     expect(result.stdout).toContain('Echo: goodbye');
   });
 
+  it('hands the report to the reporters of a file, and refuses a file without any before it starts', async () => {
+    await using workspace = await createWorkspace({
+      'evals/red.evals.yaml': redEvals,
+      'titles.mjs': `import { writeFileSync } from 'node:fs';
+const list = ({ cases }) => writeFileSync('titles.txt', cases.map(({ title, outcome }) => title + ': ' + outcome).join());
+export const titles = { name: 'titles', report: list };
+export const broken = { name: 'broken', report: () => { throw 'no disk'; } };
+`,
+      'none.mjs': 'export default 5;',
+    });
+    const flags = ['--reporter', 'titles.mjs'];
+    const result = await runCommand([...run, ...flags], { cwd: workspace.path });
+    expect(result).toMatchObject({
+      exitCode: 1,
+      stderr: expect.stringContaining('The reporter broken failed: no disk'),
+    });
+    expect(await workspace.read('titles.txt')).toMatch(/: failed/);
+    const refused = await runCommand([...run, '--reporter', 'none.mjs', '--reporter', 'x.mjs'], {
+      cwd: workspace.path,
+    });
+    expect(refused).toMatchObject({
+      exitCode: 2,
+      stderr: expect.stringMatching(
+        /^--reporter: "none\.mjs" exports no reporter; .* \(bad-reporter\)\n--reporter: "x\.mjs" cannot be loaded: .*\n2 problems/m,
+      ),
+    });
+  });
+
   it('keeps its exit code when a signal comes in the last moment', async () => {
     await using workspace = await createWorkspace({ 'evals/red.evals.yaml': redEvals });
     const result = await runCommand(run, { cwd: workspace.path, env: interruptedInTheLastMoment });

@@ -1,7 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { type Logger, silentLogger } from '../../src/base/logger.ts';
+import { callReporters } from '../../src/gate/publish/reporters.ts';
 import { runGate } from '../../src/library/functions.ts';
 import { defineReporter } from '../../src/library/reporter.ts';
+import { createReport } from '../support/factories/report-factory.ts';
 import { plainServerCommand } from '../support/servers/bundled-servers.ts';
 import { createWorkspace } from '../support/workspace.ts';
 
@@ -36,6 +38,14 @@ describe("reporters of one's own", () => {
     expect(seen).toEqual(['passed', 'Counts']);
     expect(report.verdict.outcome).toBe('passed');
     expect(warnings).toContain('The reporter changes failed: no disk');
+  });
+
+  it('are a warning if they do not end', async () => {
+    const warnings: string[] = [];
+    const logger: Logger = { ...silentLogger, warning: (message) => warnings.push(message) };
+    const hangs = defineReporter({ name: 'hangs', report: () => new Promise<void>(() => {}) });
+    await callReporters([hangs], createReport(), logger, 20);
+    expect(warnings).toEqual(['The reporter hangs failed: it has not ended for 20 ms']);
   });
 
   it('are refused before anything starts if they are none', async () => {
