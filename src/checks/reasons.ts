@@ -18,8 +18,19 @@ export function printValue(value: unknown): string {
 export function printValueWithin(value: unknown, maxLength: number): string {
   if (value === undefined) return 'nothing';
   // Clips before encoding, because a result can be megabytes long. Two characters are for the quotes.
-  const text = typeof value === 'string' ? clipText(value, maxLength - 2) : maskSensitive(value, 0);
-  return clipText(JSON.stringify(text) ?? String(text), maxLength);
+  if (typeof value === 'string') return quoteWithin(clipText(value, maxLength - 2), maxLength);
+  const masked = maskSensitive(value, 0);
+  return clipText(JSON.stringify(masked) ?? String(masked), maxLength);
+}
+
+/** Quotes a text with both quotes, also if escapes make it too long. */
+function quoteWithin(text: string, maxLength: number): string {
+  const quoted = JSON.stringify(text);
+  // Escapes lengthen a text up to six times.
+  if (text.length <= 1) return clipText(quoted, maxLength);
+  return quoted.length <= maxLength
+    ? quoted
+    : quoteWithin(clipText(text, text.length - Math.ceil((quoted.length - maxLength) / 6)), maxLength);
 }
 
 /** Cuts a reason to 600 characters, the API's limit. */

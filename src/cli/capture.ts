@@ -1,4 +1,5 @@
 import { type Command, Option } from 'commander';
+import { linkPage } from '../base/version.ts';
 import type { Redactor } from '../base/redaction.ts';
 import type { CaptureFlags } from './capture-flags.ts';
 
@@ -28,7 +29,7 @@ export function defineCaptureCommand(command: Command, setExitCode: (code: numbe
       'after',
       `
 Put it into the configuration of an MCP host instead of the server's command. It passes every byte through and
-writes evals when the session has ended. See docs/capture.md.
+writes evals when the session has ended. See ${linkPage('capture.md')}.
 
 Exit codes: those of the server; without a session, 0 written · 2 configuration or usage · 3 not written
 

@@ -1,4 +1,5 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
+import { linkPage } from '../base/version.ts';
 import { listFlags } from '../gate/options/list.ts';
 import { addRunFlags, type GateProcess, readRunFlags } from './run-flags.ts';
 
@@ -26,7 +27,8 @@ export function defineMutateCommand(command: Command, setExitCode: (code: number
       'after',
       `
 Runs the evals twice, or takes what a report has of them, then changes one answer at a time and judges the cases that
-got it again, without the server. See docs/strength.md.
+got it again, without the server.
+See ${linkPage('strength.md')}.
 
 Exit codes:
   0 measured · 2 configuration or usage · 3 nothing could be measured

@@ -27,6 +27,12 @@ describe('printValue', () => {
 
   it('cuts a long text inside its quotes', () => {
     expect(printValue('x'.repeat(300))).toBe(`"${'x'.repeat(197)}…"`);
+    // Escapes make a text longer than it is.
+    for (const text of [`${'x'.repeat(180)}${'\n'.repeat(90)}`, '"'.repeat(300), '\u0001'.repeat(300)]) {
+      const printed = printValue(text);
+      expect(printed.length).toBeLessThanOrEqual(200);
+      expect(JSON.parse(printed)).toMatch(/…$/);
+    }
   });
 
   it('never prints more than 200 characters, whatever the value', () => {

@@ -122,8 +122,8 @@ describe('renderComment', () => {
 
   it.each([
     [60_000, 50],
-    [20_000, 20],
-    [8_000, 5],
+    [12_000, 20],
+    [4_000, 5],
     [1_000, 0],
     [50, 0],
   ])('says less rather than exceed %i bytes', (maxBytes, shown) => {

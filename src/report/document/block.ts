@@ -37,6 +37,8 @@ export const inspectLabel = 'Inspect it';
 export interface CaseItem extends Pick<CaseReport, 'title' | 'failures'> {
   mark: VerdictOutcome;
   isPassed: boolean;
+  /** False if no iteration of it began. */
+  hasRun: boolean;
   /** What is special about it: `required`, `flaky, counts as failed`. */
   flags: readonly string[];
   /** `2 of 3` */

@@ -1,14 +1,15 @@
-import { readFirstLine } from '../../base/text.ts';
+import { cutMark, formatCount, readFirstLine } from '../../base/text.ts';
 import { cutTrace, isFrame } from '../../base/stack-traces.ts';
 import { formatDuration } from '../../base/time.ts';
 import { formatPassRate } from '../../model/rate.ts';
 import type { CaseReport, IterationFailure } from '../../model/case-report.ts';
 import type { Report, RequirementReport, SuiteReport } from '../../model/report.ts';
 import type { VerdictOutcome } from '../../model/verdict.ts';
-import { listDifferences, signs } from '../differences.ts';
+import { listDifferences, type ShownLine, signs } from '../differences.ts';
 import { countOmittedFailures, sourceLabel } from '../failures.ts';
 import type { MarkIterations } from '../iteration-marks.ts';
 import type { DescribeRepeat } from '../repeat.ts';
+import { truncateText } from '../truncate.ts';
 import { describeRepeats, describeRoundsDecision, findRates, listRoundNotes } from '../rounds.ts';
 import {
   chooseMark,
@@ -82,6 +83,8 @@ export function composeSuite(suite: SuiteReport, report: Report, words: CaseWord
 
 function composeCases(cases: readonly CaseItem[], outcome: VerdictOutcome): Block[] {
   const [passed, others] = [true, false].map((isPassed) => cases.filter((item) => item.isPassed === isPassed));
+  const ran = (others ?? []).filter(({ hasRun }) => hasRun);
+  const unrun = cases.filter(({ hasRun }) => !hasRun).length;
   const notPassed = {
     from: 'brief' as const,
     by: 'cases' as const,
@@ -106,8 +109,10 @@ function composeCases(cases: readonly CaseItem[], outcome: VerdictOutcome): Bloc
       kind: 'list',
       ...notPassed,
       open: Math.min(notPassed.open, maxBriefCases),
-      items: (others ?? []).map(describeBriefly),
+      items: ran.map((item) => describeBriefly(item, ran.length === 1)),
     }),
+    ...(ran.length > 1 ? [briefly(composeCommands(ran))] : []),
+    ...(unrun > 0 ? [briefly(text('brief', `${formatCount(unrun, 'case')} did not run.`))] : []),
     { kind: 'cases', ...notPassed, from: 'screen', items: others ?? [] },
     ...(outcome === 'passed' ? [] : [passedCases]),
   ];
@@ -122,6 +127,7 @@ function describeCase(testCase: CaseReport, { markIterations, describeRepeat, in
     failures,
     mark: chooseMark(testCase),
     isPassed: outcome === 'passed',
+    hasRun: !hasNotRun(testCase),
     flags: listFlags(testCase),
     passed: formatPassed(testCase),
     counts: describeCaseCounts(testCase),
@@ -134,30 +140,65 @@ function describeCase(testCase: CaseReport, { markIterations, describeRepeat, in
   };
 }
 
-/** Describes a case with its first reason, for a reader who wants no more. */
-function describeBriefly({ mark, title, flags, counts, place, failures, repeat }: CaseItem): Line[] {
+/** Lists, folded, how to run single cases again: one line would be three lines of a phone below each case. */
+function composeCommands(items: readonly CaseItem[]): Block {
+  const commands = items.flatMap(({ title, repeat }): Line[] =>
+    repeat === null ? [] : [[asName(title), ': ', asCommand(repeat)]],
+  );
+  return list('brief', commands.slice(0, maxCommands), { noun: 'command', what: ' to run a case again', open: 0 });
+}
+
+/** Enough for the cases that a reader looks into. */
+const maxCommands = 10;
+
+/** Describes a case with its first reason, for a reader who wants no more. Several cases share the first screen of a phone. */
+function describeBriefly({ mark, title, flags, counts, place, failures, repeat }: CaseItem, isOnly: boolean): Line[] {
   const reason = failures[0]?.reasons[0];
+  const difference = describeDifference(failures[0], isOnly ? maxBriefLines : maxSharedLines);
+  const maxReason = isOnly ? Infinity : difference.length > 0 ? maxSharedReason : maxLoneReason;
   const source = failures.find((failure) => failure.source !== undefined)?.source;
   const name = [asMark(mark), ' ', asName(title), ...(flags.length === 0 ? [] : [` (${flags.join('; ')})`])];
   return [
     [...name, `: ${counts}`, ...(place === null ? [] : [' · ', place])],
-    ...(reason === undefined ? [] : [[asCode(cutTrace(readFirstLine(reason)))]]),
+    ...(reason === undefined
+      ? []
+      : [[asCode(truncateText(cutTrace(readFirstLine(reason)), maxReason, { keepsEnd: true }))]]),
     ...(source === undefined ? [] : [[`${sourceLabel} `, asPlace(source)]]),
-    ...describeDifference(failures[0]),
-    ...(repeat === null ? [] : [[`${repeatLabel}: `, asCommand(repeat)]]),
+    ...difference,
+    ...(repeat === null || !isOnly ? [] : [[`${repeatLabel}: `, asCommand(repeat)]]),
   ];
 }
 
 const maxBriefLines = 4;
+const maxSharedLines = 2;
+const maxBriefLine = 120;
+/** What differs says it again. */
+const maxSharedReason = 90;
+const maxLoneReason = 160;
 
-/** Shows the first lines that differ. */
-function describeDifference(failure: IterationFailure | undefined): Line[] {
+/** Shows the first lines that differ, of both sides if both have some. */
+function describeDifference(failure: IterationFailure | undefined, maxLines: number): Line[] {
   const [difference] = failure === undefined ? [] : listDifferences(failure);
   const lines = (difference?.lines ?? []).filter(
     // A frame names a path of the job's machine.
     ({ side, text }) => side === 'expected' || (side === 'actual' && !isFrame(text)),
   );
-  return lines.slice(0, maxBriefLines).map(({ side, text }) => [asCode(`${signs[side]} ${text.trim()}`)]);
+  const [expected, actual] = (['expected', 'actual'] as const).map((wanted) =>
+    lines.filter(({ side }) => side === wanted),
+  );
+  const half = Math.ceil(maxLines / 2);
+  const first = expected?.slice(0, Math.max(half, maxLines - (actual?.length ?? 0))) ?? [];
+  const shown = new Set([...first, ...(actual?.slice(0, maxLines - first.length) ?? [])]);
+  return lines
+    .filter((line) => shown.has(line))
+    .map((line) => [asCode(`${signs[line.side]} ${cutAroundMark(line, maxBriefLine)}`)]);
+}
+
+/** Cuts a long line so that what differs stays in it. */
+function cutAroundMark({ text, marks = [] }: ShownLine, maxLength: number): string {
+  const [start = 0] = marks[0] ?? [];
+  const from = text.length <= maxLength ? 0 : Math.max(0, start - maxLength / 4);
+  return truncateText(`${from > 0 ? cutMark : ''}${text.slice(from).toWellFormed().trim()}`, maxLength);
 }
 
 /** Composes the repeat rates of the cases that passed sometimes: for the others, every rate is 100% or 0%. */

@@ -1,13 +1,16 @@
 import { source as axeSource } from 'axe-core';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { compareValues, toDifference } from '../../../src/base/difference.ts';
 import type { Report } from '../../../src/model/report.ts';
 import type { RoundsReport } from '../../../src/model/rounds.ts';
+import { renderComment } from '../../../src/report/comment.ts';
 import { renderHtml } from '../../../src/report/html/page.ts';
 import { renderHistoryPage } from '../../../src/history/page.ts';
 import { summarizeHistory } from '../../../src/history/summarize.ts';
 import { createHistoryRecord } from '../../support/factories/history-factory.ts';
 import { launchBrowser, missingBrowser, openFilePage } from '../../support/browser.ts';
+import { renderGitHubPage } from '../../support/text/github-page.ts';
 import { hostileTexts } from '../../support/text/hostile-text.ts';
 import { createIterationTrace, createPageEvidence, createPageReport } from '../../support/factories/page-factory.ts';
 import { createHostileReport, createReport } from '../../support/factories/report-factory.ts';
@@ -107,6 +110,52 @@ describe.skipIf(missingBrowser !== null)('the page in a browser', () => {
     await using none = await openFilePage(browser, renderHtml(report, { links: { ...links, linkLine: () => null } }));
     expect(await none.page.locator('a.source').count()).toBe(0);
   });
+
+  it.each(['light', 'dark'] as const)(
+    'shows the verdict, what changed and the three worst cases of a comment on the first screen of a phone, %s',
+    async (colorScheme) => {
+      const what = 'the result of get_note';
+      const lines = compareValues(
+        { id: 1, tags: ['home', 'weekly'], done: true },
+        { id: 1, tags: ['home'], done: false },
+      );
+      const reason = `toolResultEquals: ${what} is not as expected: /tags/1 is missing, expected "weekly"; /done is false, expected true.`;
+      const cases = Array.from({ length: 8 }, (_, index) =>
+        createCaseResults({
+          id: `case-${index}`,
+          title: `Gets the shopping list of week ${index}`,
+          location: { file: 'examples/failing/gallery.evals.yaml', line: 14 + index, column: 5 },
+          passed: 0,
+          failed: 1,
+          failures: [createFailure({ reasons: [reason], differences: [toDifference(what, lines)] })],
+        }),
+      );
+      const failing = createReport({ suites: [createSuiteResults({ cases })] });
+      const comment = renderComment(
+        { ...failing, repeat: 'npx mcp-eval-ci run --server-command "node examples/failing/server.mjs"' },
+        { job: 'evals', since: 'Since commit 1a2b3c4: 2 fixed, 1 new, 7 cases still fail.' },
+      );
+      const options = { colorScheme, viewport: { width: 380, height: 800 } };
+      await using open = await openFilePage(browser, renderGitHubPage(comment), options);
+      const { page } = open;
+      const isOnScreen = async (text: string) => {
+        const box = await page.getByText(text, { exact: false }).first().boundingBox();
+        return box !== null && box.y >= 0 && box.y + box.height <= 800;
+      };
+      for (const text of [
+        'Eval gate failed',
+        'Why:',
+        '2 fixed, 1 new',
+        'of week 0',
+        'of week 1',
+        'of week 2',
+        'to run a case again',
+      ])
+        expect([text, await isOnScreen(text)]).toEqual([text, true]);
+      expect(await page.locator('table').count()).toBeLessThanOrEqual(1);
+      expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(380);
+    },
+  );
 
   it('draws no chart of a single run', async () => {
     const cases = [createCaseResults({ planned: 1, passed: 0, failed: 1, failures: [createFailure({})] })];

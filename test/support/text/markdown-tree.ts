@@ -12,7 +12,7 @@ export function listMarkdownNodes(markdown: string): Nodes[] {
 
 /** HTML of the project's own pages, without external content. */
 const ownHtml =
-  /^(?:<br>|<\/details>|<details>\n<summary>(?:\d+ cases? passed(?: sometimes)?|\d+ (?:more )?cases? did not pass|What failed in \d+ (?:more )?cases?|\d+ (?:findings?|requirements?))<\/summary>)$/;
+  /^(?:<br>|<\/details>|<details>\n<summary>(?:\d+ cases? passed(?: sometimes)?|\d+ (?:more )?cases? did not pass|What failed in \d+ (?:more )?cases?|\d+ commands? to run a case again|\d+ (?:findings?|requirements?))<\/summary>)$/;
 
 const inertTypes = new Set(
   'root heading paragraph blockquote text strong inlineCode code thematicBreak list listItem table tableRow tableCell break'.split(

@@ -4,6 +4,7 @@ import { type Command, InvalidArgumentError, Option } from 'commander';
 import { systemClock } from '../../../../src/base/time.ts';
 import { ConfigurationError, describeError } from '../../../../src/base/errors.ts';
 import { readTextFile } from '../../../../src/base/files.ts';
+import { linkFile } from '../../../../src/base/version.ts';
 import { findChromium } from '../../../../src/browser/find-chromium.ts';
 import type { Logger } from '../../../../src/base/logger.ts';
 import { type Redactor, Secret } from '../../../../src/base/redaction.ts';
@@ -51,7 +52,7 @@ export function defineServeCommand(command: Command, setExitCode: (code: number)
     .addOption(
       new Option(
         '--keys <file>',
-        'Accept the keys of this file, of several users, organizations and roles. See docs/serve.md.',
+        `Accept the keys of this file, of several users, organizations and roles. See ${linkFile('packages/eval-service/docs/serve.md')}.`,
       ).conflicts('apiKey'),
     )
     .option(

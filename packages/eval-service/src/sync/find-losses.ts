@@ -1,5 +1,6 @@
 import { isRecord } from '../../../../src/base/json.ts';
 import type { ConfigurationIssue } from '../../../../src/base/errors.ts';
+import { linkPage } from '../../../../src/base/version.ts';
 import type { Assertion } from '../../../../src/checks/assertion.ts';
 import { isOwnStep } from '../../../../src/cases/step.ts';
 import type { SourceLocation, Suite, SuiteCase } from '../../../../src/cases/suite.ts';
@@ -48,7 +49,7 @@ export function findLosses(
   profile: Pick<ServiceProfile, 'name' | 'dialect' | 'limits'>,
 ): ConfigurationIssue[] {
   if (isRecord(document.value) && Object.hasOwn(document.value, 'schemaVersion')) {
-    const message = 'is a suite file of the service; write its cases as an evals file (docs/evals.md)';
+    const message = `is a suite file of the service; write its cases as an evals file (${linkPage('evals.md')})`;
     return [{ ...document.locateKey(['schemaVersion']), code: 'not-an-evals-file', message }];
   }
   const issues = [
