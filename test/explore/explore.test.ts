@@ -62,6 +62,9 @@ describe('exploreAndCheck', () => {
       expect.objectContaining({ tool: 'create_note' }),
       { kind: 'tool', tool: 'get_note', arguments: { noteId: '{{result.0/structuredContent/id}}' } },
     ]);
+    const special = notes.sessions.find(({ adds }) => adds.includes('value create_note title with special characters'));
+    expect(special?.steps.map(({ request }) => nameRequest(request))).toEqual(['create_note', 'list_notes']);
+    expect(JSON.stringify(special?.steps[1]?.observation)).toContain('$& and <é>');
     expect(listAdds(notes)).toEqual(
       expect.arrayContaining(['state list_notes after create_note', 'state list_notes after delete_note']),
     );

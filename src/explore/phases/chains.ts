@@ -242,7 +242,7 @@ async function followEffects(context: PhaseContext): Promise<void> {
 }
 
 /** Lists requests of readers with the values of the call; null if the requests are used up. */
-async function listReads(
+export async function listReads(
   tool: ListedTool,
   call: WorkingCall,
   { lab, knowledge, tools }: PhaseContext,

@@ -2,9 +2,10 @@ import { isRecord, type JsonObject } from '../../base/json.ts';
 import type { ListedTool } from '../inventory.ts';
 import type { Parameter } from '../schema/parameters.ts';
 import { readType } from '../schema/resolve.ts';
-import { splitName } from '../vocabulary/names.ts';
+import { readVerb, splitName } from '../vocabulary/names.ts';
 import { specialText } from '../vocabulary/typical-values.ts';
 import { findPathRole } from '../vocabulary/vocabulary.ts';
+import { listReads } from './chains.ts';
 import { callTool, type PhaseContext } from './phase.ts';
 
 /** Names of texts that a person writes freely, and in which any character may be. */
@@ -13,8 +14,12 @@ const namesOfFreeTexts = /\b(?:contents?|text|body|description|notes?|message|ob
 /** Names of texts that must be in what a call changes. */
 const namesOfHeldTexts = /\bold\b/;
 
-/** Calls each tool that works with special characters in its texts, and without text, as far as requests are left. */
-export async function sendUnusualTexts({ lab, knowledge, tools }: PhaseContext): Promise<void> {
+/**
+ * Calls each tool that works with special characters in its texts, and without text, as far as requests are left. A reader follows a call
+ * that may change something: it shows how the server keeps the text.
+ */
+export async function sendUnusualTexts(context: PhaseContext): Promise<void> {
+  const { lab, knowledge, tools } = context;
   const queues = tools.flatMap((tool) => {
     const call = knowledge.working.get(tool.name);
     return call === undefined ? [] : [{ tool, call, texts: listUnusual(tool, call.arguments) }];
@@ -23,12 +28,17 @@ export async function sendUnusualTexts({ lab, knowledge, tools }: PhaseContext):
     for (const { tool, call, texts } of queues) {
       const added = texts[round];
       if (added === undefined) continue;
-      const start = call.setup.length === 0 ? 'used' : 'new';
-      const own = callTool(tool, { ...call.arguments, ...added });
-      await lab.run([...call.setup, own], { phase: 'coverage', start });
+      // Something made of an empty text has nothing that a reader could show.
+      const isRead = !lab.isHarmless(tool.name) && (!isEmpty(added) || readVerb(tool.name) === 'update');
+      const [read] = isRead ? ((await listReads(tool, call, context)) ?? []) : [];
+      const session = [...call.setup, callTool(tool, { ...call.arguments, ...added })];
+      const start = call.setup.length === 0 && read === undefined ? 'used' : 'new';
+      await lab.run(read === undefined ? session : [...session, read], { phase: 'coverage', start });
     }
   }
 }
+
+const isEmpty = (added: JsonObject) => Object.values(added).includes('');
 
 /** Makes arguments with special characters where a person writes freely, and empty ones where the schema allows them. */
 export function listUnusual(tool: ListedTool, working: JsonObject): JsonObject[] {
