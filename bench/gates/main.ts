@@ -8,7 +8,7 @@ import type { Contestant, Level } from './contestant.ts';
 import { type Change, formatRefusal, readBugs, readSound, type Refusal } from './corpus.ts';
 import { drawBugs } from './operators/draw.ts';
 import { readCommit } from './own.ts';
-import { proveChanges } from './prove.ts';
+import { countProven, proveChanges } from './prove.ts';
 import { drawSample } from './sample.ts';
 import { endAllGroups } from './process.ts';
 import { drawHeldOut, installServer, readServers, removeScratches, type Server, ServerProblem } from './servers.ts';
@@ -141,6 +141,8 @@ export async function runGates(args: readonly string[]): Promise<number> {
       if (reason !== null) missing.set(name, reason);
     }
     const cells = await readCells(values.results, files);
+    const proven = new Map<string, number>();
+    for (const server of all) proven.set(server.name, await countProven(server, changes.get(server.name) ?? []));
     await writePage({
       // A cell that was stopped before its first run measured nothing.
       cells: cells.filter(({ measured }) => measured.length > 0),
@@ -149,6 +151,7 @@ export async function runGates(args: readonly string[]): Promise<number> {
       heldOut,
       contestants,
       missing,
+      proven,
     });
   }
   for (const refusal of refusals) console.error(formatRefusal(refusal));

@@ -29,6 +29,8 @@ export interface PageInput {
   contestants: ReadonlyArray<{ name: string; contestant: Contestant }>;
   /** Why a contestant could not be installed. */
   missing: ReadonlyMap<string, string>;
+  /** How many changes of each server this machine has proven. */
+  proven: ReadonlyMap<string, number>;
 }
 
 type Column = 'fails' | 'reports';
@@ -422,7 +424,7 @@ function renderLessons(rows: readonly Row[], bugs: readonly Bug[]): string {
   return `## What would teach the explorer most\n\nBugs of the half for development that a gate with an exploration missed: at most ten, first those that most such gates missed.\n\n${lines.length === 0 ? 'None in this sample.' : lines.join('\n')}`;
 }
 
-function renderCorpus({ servers, changes, heldOut }: PageInput, bugs: readonly Bug[]): string {
+function renderCorpus({ servers, changes, heldOut, proven }: PageInput, bugs: readonly Bug[]): string {
   const lines = servers.map(({ name, package: packaged, version, licence }) => {
     const own = bugs.filter(({ server }) => server === name);
     const sound = changes.filter(({ server, kind }) => server === name && kind !== 'bug');
@@ -433,7 +435,17 @@ function renderCorpus({ servers, changes, heldOut }: PageInput, bugs: readonly B
       String(own.filter(({ origin }) => origin === 'mined').length),
       String(own.filter(({ origin }) => origin.startsWith('operator')).length),
       `${sound.filter(({ kind }) => kind === 'silent').length} / ${sound.filter(({ kind }) => kind === 'meant').length}`,
+      `${proven.get(name) ?? 0} of ${own.length + sound.length}`,
     ];
   });
-  return `## Corpus\n\n${table(['Server', 'Package', 'Bugs', 'Mined', 'Drawn by operators', 'Sound, silent / meant'], lines)}`;
+  const head = [
+    'Server',
+    'Package',
+    'Bugs',
+    'Mined',
+    'Drawn by operators',
+    'Sound, silent / meant',
+    'Proven on this machine',
+  ];
+  return `## Corpus\n\n\`--prove\` starts both sides of each bug and of each sound change. The last column has those whose proof held.\n\n${table(head, lines)}`;
 }

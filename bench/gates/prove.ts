@@ -33,7 +33,7 @@ export async function proveChanges(
   changes: readonly Change[],
   { isAgain, onProof }: ProveOptions,
 ): Promise<Proof[]> {
-  const ledger = await openLedger(join(cacheDirectory, 'proofs', `${server.name}.json`));
+  const ledger = await openLedger(locateLedger(server));
   const unknown = changes.filter((change) => isAgain || !ledger.known.has(hashProof(server, change)));
   const proofs: Proof[] = changes
     .filter((change) => !unknown.includes(change))
@@ -49,6 +49,14 @@ export async function proveChanges(
   }
   return proofs;
 }
+
+/** Counts the changes of a server that this machine has proven as they are. */
+export async function countProven(server: Server, changes: readonly Change[]): Promise<number> {
+  const { known } = await openLedger(locateLedger(server));
+  return changes.filter((change) => known.has(hashProof(server, change))).length;
+}
+
+const locateLedger = ({ name }: Server) => join(cacheDirectory, 'proofs', `${name}.json`);
 
 interface Ledger {
   known: Set<string>;

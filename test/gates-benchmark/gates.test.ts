@@ -348,6 +348,12 @@ describe('the table', () => {
     expect(byServer.match(/^\| (?:filesystem|go-memory|git)\b/gm)).toEqual(['| filesystem', '| go-memory']);
   });
 
+  it('says how many changes of each server this machine has proven', async () => {
+    const corpus = (await renderPage(await createInput())).split('## Corpus')[1]!;
+    expect(corpus).toMatch(/^\| go-memory \|.*\| 1 of 1 \|$/m);
+    expect(corpus).toMatch(/^\| filesystem \|.*\| 0 of 2 \|$/m);
+  });
+
   it('says what a small sample cannot show', async () => {
     const text = await renderPage(await createInput());
     expect(text).toContain('small, 2 to 3 bugs a gate');
@@ -425,6 +431,7 @@ describe('the table', () => {
         titled('absent', 'Not had'),
       ],
       missing: new Map([['absent', 'no registry has it']]),
+      proven: new Map([['go-memory', 1]]),
     };
   }
 });
