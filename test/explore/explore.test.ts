@@ -93,6 +93,7 @@ describe('exploreAndCheck', () => {
     expect(sent('open_places')).toContainEqual({ names: ['Rome'] });
     expect(sent('add_road')[0]).toEqual({ road: { from: 'Rome', to: 'Oslo' } });
     expect(listAdds(exploration)).toContain('kept read_map after add_road dryRun');
+    expect(listAdds(exploration)).toContain('state read_map after remove_signs');
     const { cases } = draftCases(exploration, draftEverything);
     const dry = cases.filter(({ content }) => content['title'] === 'read_map sees no change by add_road with dryRun');
     const steps = dry.flatMap(({ content }) => content['steps'] as object[]);

@@ -141,31 +141,57 @@ async function findTargets(context: PhaseContext): Promise<void> {
     const isTarget = verb === 'remove' || verb === 'update' || (verb === 'create' && knowledge.refusals.has(tool.name));
     if (call === undefined || call.setup.length > 0 || !isTarget) continue;
     if (lab.isHarmless(tool.name) || lab.explainStop(tool.name) !== null) continue;
+    // What is there when the server starts has more to it than what one call makes: other things refer to it.
+    const [first] = (await listReads(tool, call, context)) ?? [];
+    if (first !== undefined) {
+      const own = callTool(tool, call.arguments);
+      if ((await lab.run([first, own, first], { phase: 'chains', start: 'new' })) === null) return;
+    }
     for (const producer of listProducers(tool, context).slice(0, maxProducers)) {
       const made = knowledge.working.get(producer.name);
       if (made === undefined || readVerb(producer.name) !== 'create') continue;
       const setup = [...made.setup, callTool(producer, made.arguments)];
       const prepared = await lab.run(setup, { phase: 'chains', start: 'new' });
       if (prepared === null) return;
-      const args = { ...call.arguments, ...buildArguments(tool, knowledge, { before: prepared.steps }) };
-      const [read] = (await listReads(tool, { arguments: args, setup }, context)) ?? [];
-      const own = callTool(tool, args);
-      const session = read === undefined ? [...setup, own] : [...setup, read, own, read];
-      const run = await lab.run(session, { phase: 'chains', start: 'new' });
-      if (run === null) return;
-      const at = session.indexOf(own);
-      const hasEffect = read !== undefined && !isSameOutcome(run.steps[at - 1], run.steps[at + 1]);
-      const step = run.steps[at];
-      if (
-        step !== undefined &&
-        isAnswered(step.observation) &&
-        (hasEffect || step.observation.files.removed.length > 0)
-      ) {
-        knowledge.noteTarget(tool.name, { arguments: args, setup });
-        break;
-      }
+      const target = await findTarget(tool, { call, setup, before: prepared.steps }, context);
+      if (target === null) return;
+      if (target === undefined) continue;
+      knowledge.noteTarget(tool.name, target);
+      break;
     }
   }
+}
+
+/**
+ * Finds arguments with which a call has an effect after others: the first values, and those with the optional members of what they list.
+ * Undefined if there are none, and null if the requests are used up.
+ */
+async function findTarget(
+  tool: ListedTool,
+  { call, setup, before }: { call: WorkingCall; setup: readonly ExploredRequest[]; before: readonly ObservedStep[] },
+  context: PhaseContext,
+): Promise<WorkingCall | null | undefined> {
+  const { lab, knowledge } = context;
+  const first = buildArguments(tool, knowledge, { before });
+  const full = Object.entries(first).map(([name, value]) => {
+    const parameter = tool.parameters.find((each) => each.name === name);
+    const [, other] = Array.isArray(value) && parameter ? knowledge.listValues(tool, parameter, before) : [];
+    return [name, other ?? value] as const;
+  });
+  for (const built of [first, Object.fromEntries(full)]) {
+    const args = { ...call.arguments, ...built };
+    const [read] = (await listReads(tool, { arguments: args, setup }, context)) ?? [];
+    const own = callTool(tool, args);
+    const session = read === undefined ? [...setup, own] : [...setup, read, own, read];
+    const run = await lab.run(session, { phase: 'chains', start: 'new' });
+    if (run === null) return null;
+    const at = session.indexOf(own);
+    const hasEffect = read !== undefined && !isSameOutcome(run.steps[at - 1], run.steps[at + 1]);
+    const step = run.steps[at];
+    const isAccepted = step !== undefined && isAnswered(step.observation);
+    if (isAccepted && (hasEffect || step.observation.files.removed.length > 0)) return { arguments: args, setup };
+  }
+  return undefined;
 }
 
 const isMaker = ({ name }: ListedTool) => readVerb(name) === 'create';

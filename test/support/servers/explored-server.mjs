@@ -37,7 +37,7 @@ const form = object({
 const notes = new Map();
 const tables = new Map();
 const remarks = new Map();
-const map = { places: [{ name: 'Rome' }, { name: 'Oslo' }], roads: [{ from: 'Rome', to: 'Oslo' }] };
+const map = { places: [{ name: 'Rome' }, { name: 'Oslo' }], roads: [{ from: 'Rome', to: 'Oslo' }], signs: {} };
 const pages = new Set();
 let wantsConsent = false;
 let looks = 0;
@@ -133,6 +133,27 @@ const sets = {
       call: ({ road, dryRun }) => {
         if (dryRun !== true) map.roads.push(road);
         return structured({ added: road });
+      },
+    },
+    // Its optional member says what is removed.
+    remove_signs: {
+      schema: object({
+        removals: {
+          type: 'array',
+          items: object({ place: string, signs: { type: 'array', items: string } }, ['place']),
+        },
+      }),
+      call: ({ removals }) => {
+        for (const { place, signs = [] } of removals)
+          map.signs[place] = map.signs[place]?.filter((sign) => !signs.includes(sign));
+        return text('removed');
+      },
+    },
+    add_sign: {
+      schema: object({ place: string, signs: { type: 'array', items: string } }),
+      call: ({ place, signs }) => {
+        map.signs[place] = [...(map.signs[place] ?? []), ...signs];
+        return text('added');
       },
     },
   },
