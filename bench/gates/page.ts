@@ -243,6 +243,7 @@ export async function renderPage(input: PageInput, rows = listRows(input)): Prom
           row.lines,
         ]),
       ) +
+      renderAlarming(measured) +
       renderUneven(measured) +
       renderCut(measured) +
       renderUnmeasured(rows),
@@ -307,6 +308,19 @@ function renderUneven(rows: readonly Row[]): string {
   const totals = new Set(rows.map(({ results }) => count(results, 'bug', 'fails').total));
   if (totals.size < 2) return '';
   return '\n\nThis run is partial: gates were measured on different numbers of bugs. Compare two rows only if both have the same number, or compare them [by server](#by-server).';
+}
+
+/** Says where a gate is red whatever changes, which its share of bugs alone does not show. */
+function renderAlarming(rows: readonly Row[]): string {
+  const lines = rows.flatMap(({ label, results }) => {
+    const red = listServers(results.filter(({ kind, fails }) => kind === 'repeat' && fails));
+    return red.length === 0
+      ? []
+      : [
+          `- ${label} fails on the unchanged server of ${red.join(', ')}: nothing that it shows there counts as a catch.`,
+        ];
+  });
+  return lines.length === 0 ? '' : `\n\n${lines.join('\n')}`;
 }
 
 /** A search for calls that a busy machine cut finds less than an idle one. */

@@ -354,6 +354,17 @@ describe('the table', () => {
     expect(corpus).toMatch(/^\| filesystem \|.*\| 0 of 2 \|$/m);
   });
 
+  it('names the servers on which a gate fails without any change', async () => {
+    const input = await createInput();
+    const [first] = input.cells;
+    const repeat = { key: 'base 0', kind: 'repeat' as const, runs: [{ ...run, fails: true, reports: true }] };
+    const text = await renderPage({ ...input, cells: [{ ...first!, measured: [...first!.measured, repeat] }] });
+    expect(text).toContain(
+      '- `call` fails on the unchanged server of filesystem: nothing that it shows there counts as a catch.',
+    );
+    expect(await renderPage(input)).not.toContain('fails on the unchanged server of');
+  });
+
   it('says what a small sample cannot show', async () => {
     const text = await renderPage(await createInput());
     expect(text).toContain('small, 2 to 3 bugs a gate');
