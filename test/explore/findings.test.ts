@@ -46,6 +46,13 @@ describe('findings', () => {
     expect(exploration.unexplored).toEqual([{ subject: 'spin', reason: 'its calls were not answered in time' }]);
   });
 
+  it('names no path of a copy of the workspace where a server writes it as it starts', async () => {
+    const exploration = await exploreInTest(`${nameExploredServer('words', 'start-noise')} {{workspace}}`);
+    expect(exploration.findings.map(({ message }) => message)).toEqual([
+      'the server writes to stdout as it starts, where only messages belong: "Serving {{workspace}}"',
+    ]);
+  });
+
   it('finds nothing in sound tools, with random ids, notes and files among them', async () => {
     // Without a directory of its own, a tool that reads any file does what it is for.
     const sound = nameExploredServer(

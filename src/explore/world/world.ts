@@ -80,7 +80,7 @@ export async function createWorld(
   let snapshot = first;
   let results: unknown[] = [];
   let isLost = false;
-  const startNoise = connection.takeNoise();
+  const startNoise = hidePaths(connection.takeNoise(), paths);
   return {
     handshake: connection.handshake,
     capabilities: connection.capabilities,

@@ -474,6 +474,7 @@ function runStatement(sql) {
   return tables.has(read) ? text(JSON.stringify(tables.get(read).rows)) : failure(`no such table: ${read}`);
 }
 
+if (process.argv.includes('start-noise')) process.stdout.write(`Serving ${process.argv.at(-1)}\n`);
 const isLoose = process.argv.includes('schema-too-loose');
 
 const send = (message) => process.stdout.write(`${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`);
