@@ -27,11 +27,25 @@ await server.connect(new StdioServerTransport());
 );
 cpSync(path.join(directory, 'build'), path.join(directory, '../base/build'), { recursive: true });
 
+// Stands for a model of the reader.
+writeFileSync(
+  path.join(directory, 'my-model.js'),
+  "export const myModel = { specificationVersion: 'v4', provider: 'mine', modelId: 'small', supportedUrls: {}, doGenerate() {}, doStream() {} };\n",
+);
+writeFileSync(
+  path.join(directory, 'my-model.d.ts'),
+  "import type { OwnModel } from 'mcp-eval-ci';\nexport const myModel: OwnModel['model'];\n",
+);
+
+mkdirSync(path.join(directory, 'vitest'));
 for (const page of ['library.md', 'library-reference.md']) {
   const text = readFileSync(path.join(root, 'docs', page), 'utf8');
   // In the reference, blocks without a mark are shapes of types.
-  const blocks = text.matchAll(page === 'library.md' ? /^```ts\n(.*?)^```$/gms : /^```ts example\n(.*?)^```$/gms);
-  for (const [index, [, code = '']] of [...blocks].entries()) {
-    writeFileSync(path.join(directory, `${path.parse(page).name}-${index + 1}.ts`), code);
+  const blocks = text.matchAll(
+    page === 'library.md' ? /^```ts(?: (vitest|model))?\n(.*?)^```$/gms : /^```ts (example)\n(.*?)^```$/gms,
+  );
+  for (const [index, [, mark, code = '']] of [...blocks].entries()) {
+    const name = `${path.parse(page).name}-${index + 1}`;
+    writeFileSync(path.join(directory, mark === 'vitest' ? `vitest/${name}.test.ts` : `${name}.ts`), code);
   }
 }
