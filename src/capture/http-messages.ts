@@ -43,12 +43,11 @@ function createWhole(onText: (text: string) => void): BodyReader {
   let bytes = 0;
   return {
     add: (chunk) => {
-      bytes += chunk.length;
+      // The beginning of a message that is too long is enough for its reader to note it.
       if (bytes <= maxMessageBytes) chunks.push(chunk);
+      bytes += chunk.length;
     },
-    end: () => {
-      if (bytes <= maxMessageBytes) onText(Buffer.concat(chunks).toString('utf8'));
-    },
+    end: () => onText(Buffer.concat(chunks).toString('utf8')),
   };
 }
 
@@ -69,9 +68,11 @@ function createEventReader(onText: (text: string) => void): BodyReader {
       text += decoder.write(chunk);
       const lines = text.split(/\r\n|\n|\r(?!$)/);
       text = lines.pop() ?? '';
-      // An event that is too long is not kept in memory.
-      if (text.length > maxMessageBytes) text = '';
       for (const line of lines) readLine(line);
+      if (text.length <= maxMessageBytes) return;
+      // An event that is too long is not kept in memory. Its beginning is enough for the reader to note it; the rest is no line of data.
+      if (text.startsWith('data:')) onText(text);
+      text = '';
     },
     end: () => {},
   };

@@ -11,7 +11,8 @@ export interface Ends {
 
 /**
  * Passes every byte of the client to the server and back, unchanged and in order. A side that stops reading stops the other one from
- * writing, and the end of a stream ends the other side's stream. `onBytes` gets a chunk after it was passed on. Resolves when everything that
+ * writing, and the end of a stream ends the other side's stream. `onBytes` gets a chunk before it is passed on, so that the recording lacks no
+ * answer that the client got. Resolves when everything that
  * the server wrote was passed on, and its stream has ended.
  */
 export async function passThrough(
@@ -26,11 +27,11 @@ export async function passThrough(
 async function pump(source: Readable, target: Writable, onChunk: (chunk: Buffer) => void): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>();
   source.on('data', (chunk: Buffer) => {
+    onChunk(chunk);
     if (!target.write(chunk)) {
       source.pause();
       target.once('drain', () => source.resume());
     }
-    onChunk(chunk);
   });
   source.once('end', () => target.end());
   // A source that was cut off has no end.

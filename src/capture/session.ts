@@ -3,7 +3,7 @@ import type { AskedRequest, ExploredRequest, Outcome } from '../explore/explorat
 import { readResult } from '../explore/world/world.ts';
 import { readAskedAbility } from '../mcp/abilities.ts';
 import { type Ability, abilities } from '../model/client-abilities.ts';
-import type { JournalEntry } from './journal.ts';
+import { type JournalEntry, maxMessageBytes } from './journal.ts';
 
 /** A request of the client that a case can repeat, with its answer. */
 export interface CapturedStep {
@@ -32,6 +32,8 @@ export interface CapturedSession {
   left: ReadonlyArray<{ subject: string; reason: string }>;
 }
 
+const longest = `${maxMessageBytes / 1024 / 1024} MiB`;
+
 /** A request that waits for its answer. */
 interface Pending {
   method: string;
@@ -55,6 +57,7 @@ export function readSession(entries: readonly JournalEntry[]): CapturedSession {
 function readOne(entries: readonly JournalEntry[], session: number): CapturedSession {
   const reader = createReader(session);
   for (const entry of entries) {
+    if (entry.bytes !== undefined) reader.skip(entry);
     // Clients of old revisions send several messages at once.
     const messages = Array.isArray(entry.message) ? entry.message : [entry.message];
     for (const message of messages) if (isRecord(message)) reader.read(message, entry);
@@ -70,6 +73,8 @@ function createReader(session: number) {
   const steps: CapturedStep[] = [];
   const left: Array<{ subject: string; reason: string }> = [];
   let announced: readonly Ability[] = [];
+  /** True if an answer was too long to keep. It is not known which request it answers. */
+  let hasLongAnswer = false;
   let serverName: string | null = null;
 
   const readRequest = (id: unknown, { method, params, timeMs }: Omit<Pending, 'asked'>) => {
@@ -101,6 +106,11 @@ function createReader(session: number) {
     }
   };
   return {
+    /** Notes a message that was too long to keep. */
+    skip: ({ from }: JournalEntry) => {
+      if (from === 'server') hasLongAnswer = true;
+      else left.push({ subject: 'a request', reason: `it is above the limit of ${longest}` });
+    },
     read: (message: JsonObject, { from, timeMs }: JournalEntry) => {
       const { id, method } = message;
       const params = isRecord(message['params']) ? message['params'] : {};
@@ -131,7 +141,10 @@ function createReader(session: number) {
     end: (): CapturedSession => {
       for (const { method, params } of pending.values()) {
         const request = toRequest(method, params);
-        if (request !== null) left.push({ subject: nameSubject(request), reason: 'it was not answered' });
+        const reason = hasLongAnswer
+          ? `it was not answered, or its answer is above the limit of ${longest}`
+          : 'it was not answered';
+        if (request !== null) left.push({ subject: nameSubject(request), reason });
       }
       const answered = steps.filter(({ outcome }) => outcome.kind === 'result' || outcome.kind === 'error');
       return { serverName, announced, tools, steps: answered, left };

@@ -11,6 +11,7 @@ import { type Converted, convertSession } from '../capture/convert.ts';
 import { readFrames } from '../capture/frames.ts';
 import { createLineReader, type Journal, type JournalHead, parseJournal } from '../capture/journal.ts';
 import { claimJournals, openJournal } from '../capture/journal-file.ts';
+import { lockOut } from '../capture/out-lock.ts';
 import { readExports } from '../capture/read-exports.ts';
 import { parseSplit } from '../capture/split.ts';
 import { joinCommand } from '../server/split-command.ts';
@@ -120,6 +121,7 @@ async function readSource(
 async function convert(journal: Journal, flags: CaptureFlags, redactor: Redactor): Promise<string> {
   const cwd = process.cwd();
   const { out = '' } = flags;
+  using _lock = await lockOut(out, systemClock);
   const appends = flags.append === true && existsSync(out);
   const target = appends ? out : nameFree(out);
   const converted = await convertSession(journal, {

@@ -208,6 +208,20 @@ describe('convertSession', () => {
     });
   });
 
+  it('says of an answer that was too long to keep that it may be', async () => {
+    const notes = createNotes();
+    notes.say('client', { id: 90, method: 'tools/call', params: { name: 'find_notes', arguments: {} } });
+    notes.entries.push({ timeMs: 0, from: 'server', bytes: 5 * 1024 * 1024 });
+    notes.entries.push({ timeMs: 0, from: 'client', bytes: 6 * 1024 * 1024 });
+    expect((await convert(notes)).left).toEqual([
+      { subject: 'a request', reason: 'it is above the limit of 4 MiB' },
+      {
+        subject: 'find_notes',
+        reason: 'it was not answered, or its answer is above the limit of 4 MiB',
+      },
+    ]);
+  });
+
   it('adds to a file without touching its text, and adds nothing that it has', async () => {
     const notes = createNotes();
     notes.ask('tools/call', { name: 'find_notes', arguments: { query: 'tea' } }, text('two notes'));

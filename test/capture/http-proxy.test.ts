@@ -5,6 +5,7 @@ import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { describe, expect, it } from 'vitest';
+import { maxMessageBytes } from '../../src/capture/journal.ts';
 import { openHttpProxy } from '../../src/capture/http-proxy.ts';
 import { readSuite } from '../../src/suite/read.ts';
 import { commandPath } from '../support/process/bundled-command.ts';
@@ -70,6 +71,26 @@ describe('openHttpProxy', () => {
     const session = answer.status === 200 ? 1 : 0;
     expect(seen).toEqual([['client', '{"q":0}', session], ...messages.map((text) => ['server', text, session])]);
   });
+
+  it.each(['application/json', 'text/event-stream'])(
+    'passes a long body of %s on, and reads its beginning',
+    async (type) => {
+      const long = `data: {"a":"${'x'.repeat(9 * 1024 * 1024)}"}`;
+      const body = type === 'application/json' ? long.replace('data: ', '') : `${long}\n\n`;
+      await using server = await serve({ status: 200, headers: { 'content-type': type }, chunks: [body] });
+      const seen: number[] = [];
+      await using proxy = await openHttpProxy({
+        port: 0,
+        target: (path) => new URL(path, server.origin),
+        onMessage: (_, text) => seen.push(text.length),
+      });
+      const response = await fetch(`http://127.0.0.1:${proxy.port}/mcp`);
+      expect((await response.text()).length).toBe(body.length);
+      expect(seen).toHaveLength(1);
+      expect(seen[0]).toBeGreaterThan(maxMessageBytes);
+      expect(seen[0]).toBeLessThan(2 * maxMessageBytes);
+    },
+  );
 
   it('refuses a name that is not of this machine, and answers 502 without a server', async () => {
     await using proxy = await openHttpProxy({

@@ -172,8 +172,6 @@ describe('the journal of a session', () => {
     const child = startCapture([...out, 'node', 'server.mjs'], workspace.path);
     child.stdin.write(request(1, 'tools/call', { name: 'send_mail', arguments: { to: 'ada' } }));
     await once(child.stdout, 'data');
-    // The client gets an answer before the recorder does.
-    await expect.poll(() => readJournals(workspace.path)).toContain('"text":"done"');
     child.kill('SIGKILL');
     await expect.poll(() => listFiles(workspace.path)).toEqual(['session.evals.yaml']);
     expect(await workspace.read('evals/session.evals.yaml')).toContain('toolCall: send_mail');
@@ -194,5 +192,20 @@ describe('the journal of a session', () => {
     next.stdin.end();
     await expect.poll(() => listFiles(workspace.path)).toEqual(['session.evals.yaml']);
     expect(await workspace.read('evals/session.evals.yaml')).toContain('toolCall: send_mail');
+  });
+
+  it('of several sessions that end at once is added to the same file, apart from what it has already', async () => {
+    await using workspace = await createWorkspace({ 'server.mjs': answering });
+    const names = ['ada', 'bob', 'cleo', 'ada'];
+    const sessions = names.map((to) => {
+      const child = startCapture(['--append', ...out, 'node', 'server.mjs'], workspace.path);
+      child.stdin.write(request(1, 'tools/call', { name: 'send_mail', arguments: { to } }));
+      return child;
+    });
+    await Promise.all(sessions.map((child) => once(child.stdout, 'data')));
+    for (const child of sessions) child.stdin.end();
+    await expect.poll(() => listFiles(workspace.path)).toEqual(['session.evals.yaml']);
+    const text = await workspace.read('evals/session.evals.yaml');
+    expect(text.match(/to: \w+/g)?.toSorted()).toEqual(['to: ada', 'to: bob', 'to: cleo']);
   });
 });
