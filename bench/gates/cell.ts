@@ -10,7 +10,7 @@ import { openRig, type Rig, type Server, ServerProblem } from './servers.ts';
 
 const gateLimitMs = 300_000;
 /** Preparing is not measured, so a busy machine may take its time. */
-const preparationLimitMs = 900_000;
+export const preparationLimitMs = 900_000;
 const mostRuns = 3;
 const leastRuns = 2;
 
@@ -184,27 +184,32 @@ interface Referee {
   judge(change: Change | null): Promise<GateRun[]>;
 }
 
+/** Makes a gate whose programs run until its time is over. */
+export function openGate(
+  rig: Rig,
+  { level, limitMs }: { level: Level; limitMs: number },
+): { gate: Gate; hung: () => boolean } {
+  const end = performance.now() + limitMs;
+  let hung = false;
+  const run: Gate['run'] = async (command, env = {}) => {
+    const isolated = { HOME: join(rig.project, 'home'), TMPDIR: join(rig.project, 'tmp'), CI: 'true' };
+    const left = Math.max(1, end - performance.now());
+    const ran = await runProgram(command, { cwd: rig.project, env: { ...isolated, ...env }, limitMs: left });
+    hung ||= ran.hung;
+    return ran;
+  };
+  return { gate: { server: rig.server, project: rig.project, start: rig.start, level, run }, hung: () => hung };
+}
+
 /** Prepares the contestant on the base, once, and keeps what it left there. */
 async function openReferee(rig: Rig, options: CellOptions): Promise<Referee> {
   const { contestant } = options.contestant;
   const { level, limitMs = gateLimitMs, log } = options;
   const kept = join(dirname(rig.project), 'kept');
-  const open = (allowedMs: number): { gate: Gate; hung: () => boolean } => {
-    const end = performance.now() + allowedMs;
-    let hung = false;
-    const run: Gate['run'] = async (command, env = {}) => {
-      const isolated = { HOME: join(rig.project, 'home'), TMPDIR: join(rig.project, 'tmp'), CI: 'true' };
-      const left = Math.max(1, end - performance.now());
-      const ran = await runProgram(command, { cwd: rig.project, env: { ...isolated, ...env }, limitMs: left });
-      hung ||= ran.hung;
-      return ran;
-    };
-    return { gate: { server: rig.server, project: rig.project, start: rig.start, level, run }, hung: () => hung };
-  };
   let problem: Outcome | null = null;
   let first: Signal = { fails: false, findings: [] };
   await rig.lay(null);
-  const preparation = open(options.limitMs ?? preparationLimitMs);
+  const preparation = openGate(rig, { level, limitMs: options.limitMs ?? preparationLimitMs });
   try {
     await contestant.prepare(preparation.gate);
     if (preparation.hung()) problem = 'hung';
@@ -223,7 +228,7 @@ async function openReferee(rig: Rig, options: CellOptions): Promise<Referee> {
       return { run: { outcome: problem, fails: false, reports: false, seconds: 0 }, signal: null };
     }
     await cp(kept, rig.project, { recursive: true });
-    const { gate, hung } = open(limitMs);
+    const { gate, hung } = openGate(rig, { level, limitMs });
     const start = performance.now();
     const measure = () => Math.round((performance.now() - start) / 10) / 100;
     try {

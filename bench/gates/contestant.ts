@@ -25,6 +25,12 @@ export interface Signal {
   isCut?: boolean;
 }
 
+/** How many changes of answers evals notice, and under how many harmless ones they stay green. */
+export interface Strength {
+  harmful: { noticed: number; of: number };
+  harmless: { tolerated: number; of: number };
+}
+
 export interface Contestant {
   /** One line for the table. */
   title: string;
@@ -35,6 +41,8 @@ export interface Contestant {
   install(): Promise<{ version: string } | { missing: string }>;
   prepare(gate: Gate): Promise<void>;
   check(gate: Gate): Promise<Signal>;
+  /** Measures the evals that it prepared on the base; absent for a contestant without evals of this project. */
+  measureStrength?(gate: Gate): Promise<Strength>;
   /** How many lines a person writes for this server. */
   countLines(server: Server): Promise<number>;
 }

@@ -13,6 +13,7 @@ import { drawSample } from './sample.ts';
 import { endAllGroups } from './process.ts';
 import { drawHeldOut, installServer, readServers, removeScratches, type Server, ServerProblem } from './servers.ts';
 import { judgeCell, writePage } from './page.ts';
+import { readStrengths, runStrength } from './strength.ts';
 
 const here = fileURLToPath(new URL('.', import.meta.url));
 const results = fileURLToPath(new URL('../../.bench/gates', import.meta.url));
@@ -21,6 +22,7 @@ const options = {
   prove: { type: 'boolean' },
   again: { type: 'boolean' },
   table: { type: 'boolean' },
+  strength: { type: 'boolean' },
   hash: { type: 'boolean' },
   reveal: { type: 'boolean' },
   draw: { type: 'string' },
@@ -94,6 +96,20 @@ export async function runGates(args: readonly string[]): Promise<number> {
         problems.push(explain(error));
       }
     }
+  } else if (values.strength === true) {
+    const listed = pick(await readContestants(), values.contestant, ({ name }) => name);
+    for (const server of servers) {
+      for (const { name, contestant } of listed.filter((each) => each.contestant.measureStrength !== undefined)) {
+        const line = await runStrength(server, {
+          name,
+          contestant,
+          level,
+          commit: readCommit(),
+          directory: values.results,
+        });
+        console.log(`${server.name} ${name}: ${line}.`);
+      }
+    }
   } else if (values.table !== true) {
     const listed = pick(await readContestants(), values.contestant, ({ name }) => name);
     const sampled = values.sample === undefined ? null : drawSample(changes, values.sample, Number(values.seed));
@@ -152,6 +168,7 @@ export async function runGates(args: readonly string[]): Promise<number> {
       contestants,
       missing,
       proven,
+      strengths: await readStrengths(values.results),
     });
   }
   for (const refusal of refusals) console.error(formatRefusal(refusal));

@@ -3,7 +3,7 @@ import { spawnSync } from 'node:child_process';
 import { cp, mkdir, readdir, readFile, readlink } from 'node:fs/promises';
 import { dirname, join, relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import type { Gate, Signal } from './contestant.ts';
+import type { Gate, Signal, Strength } from './contestant.ts';
 import { type Ran, runProgram } from './process.ts';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
@@ -86,6 +86,25 @@ export async function runEvals(
   ) as Report | null;
   const failed = (report?.cases ?? []).filter(({ outcome }) => outcome !== 'passed').map(({ id }) => `case ${id}`);
   return { fails: code !== 0, findings: [...failed, ...listSurface(report?.surface ?? null)] };
+}
+
+/** Measures how many changes of answers evals notice. */
+export async function measureEvals(
+  gate: Gate,
+  { evals, command, files }: { evals: string; command: string; files?: string },
+): Promise<Strength> {
+  const { code, stdout, stderr } = await runOwn(gate, [
+    'mutate',
+    `--server-command=${command}`,
+    `--evals=${evals}`,
+    ...(files === undefined ? [] : [`--workspace=${files}`]),
+    `--sandbox=${sandbox[gate.level]}`,
+    '--format=json',
+    '--quiet',
+  ]);
+  if (code !== 0) throw new Error(stderr.trim().split('\n').at(-1) ?? `exit code ${code}`);
+  const { harmful, harmless } = JSON.parse(stdout) as Strength;
+  return { harmful, harmless };
 }
 
 /** Compares what the change and its base answer, with no evals at all. */

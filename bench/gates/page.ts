@@ -7,6 +7,8 @@ import { type Cell, type GateRun, isCaught, type Line } from './cell.ts';
 import type { Contestant } from './contestant.ts';
 import { type Bug, type Change, classes, findHalf, hashPatch } from './corpus.ts';
 import { drawPlot } from './plot.ts';
+import { drawScatter, type ScatterPoint } from './scatter.ts';
+import { joinStrengths, type MeasuredStrength } from './strength.ts';
 import { taxonomies } from './taxonomies.ts';
 import type { Server } from './servers.ts';
 
@@ -31,6 +33,7 @@ export interface PageInput {
   missing: ReadonlyMap<string, string>;
   /** How many changes of each server this machine has proven. */
   proven: ReadonlyMap<string, number>;
+  strengths: readonly MeasuredStrength[];
 }
 
 type Column = 'fails' | 'reports';
@@ -69,11 +72,46 @@ export async function writePage(input: PageInput): Promise<void> {
       fails: share(results, 'bug', 'fails'),
       reports: share(results, 'bug', 'reports'),
     }));
+  const scattered = scatter(input, rows);
   for (const theme of ['light', 'dark'] as const) {
     await writeFile(`${images}/benchmark-${theme}.svg`, drawPlot(points, theme));
+    if (scattered.length > 0) await writeFile(`${images}/strength-${theme}.svg`, drawScatter(scattered, theme));
   }
   await writeFile(page, await renderPage(input, rows));
   console.log('Wrote docs/benchmark.md.');
+}
+
+/** A point for each server and each contestant whose evals were measured. */
+function scatter({ strengths }: PageInput, rows: readonly Row[]): ScatterPoint[] {
+  return joinStrengths(strengths, (strength) => {
+    const results = rows.find(({ name }) => name === strength.contestant)?.results ?? [];
+    return count(
+      results.filter(({ server }) => server === strength.server),
+      'bug',
+      'fails',
+    );
+  });
+}
+
+function renderStrength(points: readonly ScatterPoint[]): string {
+  if (points.length === 0) return '';
+  const format = ({ passed, total, rate, lower, upper }: ScatterPoint['noticed']) =>
+    `${passed} of ${total}, ${percent(rate)} (${percent(lower)} to ${percent(upper)})`;
+  return (
+    '## Strength of evals\n\n[`mutate`](strength.md) counts the harmful changes of answers that evals notice. Each point is a server: ' +
+    'to the right, evals that notice more; above, gates that fail on more of its bugs. The lines are 95 % intervals.\n\n' +
+    '![Bugs caught by the strength of evals](images/strength-light.svg#gh-light-mode-only)\n' +
+    '![Bugs caught by the strength of evals](images/strength-dark.svg#gh-dark-mode-only)\n\n' +
+    table(
+      ['Server', 'Gate', 'Harmful changes noticed', 'Bugs that it fails on'],
+      points.map(({ server, contestant, noticed, caught }) => [
+        server,
+        `\`${contestant}\``,
+        format(noticed),
+        format(caught),
+      ]),
+    )
+  );
 }
 
 /** A row for each contestant, and one more where it was measured at level `confined`, too. */
@@ -287,6 +325,7 @@ export async function renderPage(input: PageInput, rows = listRows(input)): Prom
           ...measured.map(({ results }) => formatPair(results.filter(({ server }) => server === name))),
         ]),
     )}`,
+    ...[renderStrength(scatter(input, rows))].filter((section) => section !== ''),
     renderMissed(measured, shown),
     renderLosses(measured, shown),
     renderLessons(measured, shown),

@@ -7,7 +7,7 @@ export interface Point {
   reports: number;
 }
 
-const colours = {
+export const colours = {
   light: { text: '#1f2328', grid: '#d1d9e0', fails: '#0969da', reports: '#9ec9f5' },
   dark: { text: '#f0f6fc', grid: '#3d444d', fails: '#4493f8', reports: '#1f4f87' },
 } as const;
@@ -43,6 +43,6 @@ export function drawPlot(points: readonly Point[], theme: keyof typeof colours):
   ].join('\n');
 }
 
-function escapeXml(text: string): string {
+export function escapeXml(text: string): string {
   return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
 }

@@ -17,6 +17,7 @@ import {
   readSound,
 } from '../../bench/gates/corpus.ts';
 import { formatAlarms, judgeCell, type PageInput, renderPage } from '../../bench/gates/page.ts';
+import { drawScatter } from '../../bench/gates/scatter.ts';
 import { proveChanges } from '../../bench/gates/prove.ts';
 import { drawSample } from '../../bench/gates/sample.ts';
 import { runSession } from '../../bench/gates/session.ts';
@@ -365,6 +366,19 @@ describe('the table', () => {
     expect(await renderPage(input)).not.toContain('fails on the unchanged server of');
   });
 
+  it('puts the strength of evals next to the bugs that their gates fail on, where both were measured', async () => {
+    const input = await createInput();
+    const section = (await renderPage(input)).split('## Strength of evals')[1]!.split('\n## ')[0]!;
+    expect(section.match(/^\| (?:filesystem|memory) .*/gm)).toEqual([
+      '| filesystem | `call` | 3 of 4, 75 % (30 % to 95 %) | 0 of 2, 0 % (0 % to 66 %) |',
+    ]);
+    expect(await renderPage({ ...input, strengths: [] })).not.toContain('## Strength of evals');
+    const share = { passed: 1, total: 2, rate: 0.5, lower: 0.1, upper: 0.9 };
+    const drawn = drawScatter([{ server: 'a<b', contestant: 'call', noticed: share, caught: share }], 'dark');
+    expect(drawn.match(/<circle/g)).toHaveLength(1);
+    expect(drawn).toContain('a&lt;b, call');
+  });
+
   it('says what a small sample cannot show', async () => {
     const text = await renderPage(await createInput());
     expect(text).toContain('small, 2 to 3 bugs a gate');
@@ -417,6 +431,7 @@ describe('the table', () => {
         ],
       })),
     });
+    const strength = { commit: 'test', harmful: { noticed: 3, of: 4 }, harmless: { tolerated: 1, of: 1 } };
     const titled = (name: string, title: string) => ({ name, contestant: { ...readingGate, title } });
     return {
       cells: [
@@ -443,6 +458,11 @@ describe('the table', () => {
       ],
       missing: new Map([['absent', 'no registry has it']]),
       proven: new Map([['go-memory', 1]]),
+      strengths: [
+        { ...strength, server: 'filesystem', contestant: 'call' },
+        // No bug was run at this server.
+        { ...strength, server: 'memory', contestant: 'call' },
+      ],
     };
   }
 });

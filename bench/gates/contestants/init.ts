@@ -1,5 +1,14 @@
 import type { Contestant } from '../contestant.ts';
-import { installOwn, makeWorkspace, nameWorkspace, runEvals, runOwn, workspace, writeCommand } from '../own.ts';
+import {
+  installOwn,
+  makeWorkspace,
+  measureEvals,
+  nameWorkspace,
+  runEvals,
+  runOwn,
+  workspace,
+  writeCommand,
+} from '../own.ts';
 
 export const contestant: Contestant = {
   title: 'mcp-eval-ci `init` (evals and surface)',
@@ -18,5 +27,7 @@ export const contestant: Contestant = {
     const command = writeCommand(gate.start);
     return await runEvals(gate, { command, evals: 'evals/*.evals.yaml', surface: 'evals/surface.json' });
   },
+  measureStrength: async (gate) =>
+    await measureEvals(gate, { command: writeCommand(gate.start), evals: 'evals/*.evals.yaml' }),
   countLines: async () => await Promise.resolve(0),
 };

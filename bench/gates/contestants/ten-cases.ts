@@ -2,7 +2,7 @@ import { cp, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Contestant } from '../contestant.ts';
-import { installOwn, makeWorkspace, runEvals } from '../own.ts';
+import { installOwn, makeWorkspace, measureEvals, runEvals } from '../own.ts';
 
 const servers = fileURLToPath(new URL('../servers', import.meta.url));
 const file = 'ten-cases.evals.yaml';
@@ -23,6 +23,8 @@ export const contestant: Contestant = {
     const command = `${gate.start} {{workspace}}/files`;
     return await runEvals(gate, { evals: file, surface: null, command, files: tree });
   },
+  measureStrength: async (gate) =>
+    await measureEvals(gate, { command: `${gate.start} {{workspace}}/files`, evals: file, files: tree }),
   async countLines({ name }) {
     const text = await readFile(join(servers, name, file), 'utf8').catch(() => '');
     return text.split('\n').filter((line) => line.trim() !== '' && !line.trimStart().startsWith('#')).length;
