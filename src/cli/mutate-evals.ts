@@ -1,4 +1,5 @@
 import { hostname } from 'node:os';
+import { findOutputRoot, writeOutput } from '../base/output-files.ts';
 import { formatCount } from '../base/text.ts';
 import { gate } from '../gate/gate.ts';
 import { limitHeapGrowth } from '../gate/host-process.ts';
@@ -11,6 +12,7 @@ import { measureStrength } from '../mutate/measure-strength.ts';
 import { type LeftOut, observeCases } from '../mutate/observe-cases.ts';
 import { renderStrength } from '../mutate/render-strength.ts';
 import { printStrengthJson } from '../mutate/strength-json.ts';
+import { renderStrengthPage } from '../mutate/strength-page.ts';
 import { suggestChecks } from '../mutate/suggest-checks.ts';
 import { suggestReadings } from '../mutate/suggest-readings.ts';
 import { createCaseRecorder, type TapedCase } from '../mutate/taped-case.ts';
@@ -36,11 +38,13 @@ interface MutateFlags extends RunFlags {
   fixes: boolean;
   /** The report whose answers are taken; null to run the evals. */
   fromReport: string | null;
+  /** The file for the page; null for none. */
+  page: string | null;
 }
 
 /** Runs the evals twice, measures what they notice, and prints it; returns the exit code. */
 export async function runMutate(
-  { texts, quiet, verbose, format, seed, writes, fixes, fromReport }: MutateFlags,
+  { texts, quiet, verbose, format, seed, writes, fixes, fromReport, page }: MutateFlags,
   { redactor, supervision }: GateProcess,
 ): Promise<number> {
   limitHeapGrowth();
@@ -119,6 +123,10 @@ export async function runMutate(
       ? printStrengthJson(strength, { suggestions: located.map(toPrinted), readings })
       : renderStrength(strength);
   stdout.write(redactText(text, redactor));
+  if (page !== null) {
+    const written = renderStrengthPage(strength, printSuggestions(located));
+    writeOutput(page, redactText(written, redactor), { root: findOutputRoot(page, cwd) });
+  }
   if (format === 'text' && readings.length > 0) {
     const heading =
       'Steps that read what a step did, to add before and after it. Then run mutate again for their checks:';

@@ -22,6 +22,7 @@ export function defineMutateCommand(command: Command, setExitCode: (code: number
         'Take the answers from `transcripts.jsonl` of this report, and start no server.',
       ),
     )
+    .addOption(new Option('--page <file>', 'Write the result as an HTML page, too.'))
     .addOption(new Option('--seed <n>', 'The seed of the draw among the changes. [1]').argParser(readSeed))
     .addHelpText(
       'after',
@@ -44,7 +45,8 @@ Examples:
       const seed = typeof flags['seed'] === 'number' ? flags['seed'] : 1;
       const [writes, fixes] = [flags['write'] === true, flags['fix'] === true];
       const fromReport = typeof flags['fromReport'] === 'string' ? flags['fromReport'] : null;
-      setExitCode(await runMutate({ ...run, seed, writes, fixes, fromReport }, context));
+      const page = typeof flags['page'] === 'string' ? flags['page'] : null;
+      setExitCode(await runMutate({ ...run, seed, writes, fixes, fromReport, page }, context));
     });
 }
 

@@ -1,4 +1,5 @@
 import { formatCount, listSome } from '../base/text.ts';
+import { countByClass, countByTool } from './count-changes.ts';
 import type { JudgedChange, Strength } from './measure-strength.ts';
 
 /** The most parts of an answer that a line names. */
@@ -24,6 +25,15 @@ export function renderStrength(strength: Strength): string {
   }
   if (idle.length > 0) {
     lines.push('', 'These cases notice nothing:', ...idle.map(({ title, of }) => `  ${title} (0 of ${of})`));
+  }
+  const parts = [...countByClass(strength.changes), ...countByTool(strength.changes)];
+  if (parts.length > 0) {
+    const width = Math.max('Class, then tool'.length, ...parts.map(({ name }) => name.length));
+    const counted = parts.map(({ name, harmful, harmless }) => {
+      const noticed = `${harmful.noticed} of ${harmful.of}`.padEnd('noticed'.length + 4);
+      return `  ${name.padEnd(width)}  ${noticed}${harmless.of === 0 ? '' : `${harmless.tolerated} of ${harmless.of}`}`.trimEnd();
+    });
+    lines.push('', `  ${'Class, then tool'.padEnd(width)}  noticed    tolerated`, ...counted);
   }
   addGroups(lines, 'What your evals would miss:', groupSurvivors(strength.changes));
   addGroups(lines, 'What your evals fail on although no user suffers:', groupBrittle(strength.changes));
@@ -109,7 +119,7 @@ function joinAlike(changes: readonly JudgedChange[]): Array<{ what: string; case
     .flat();
 }
 
-function mergeSame(leftOut: Strength['leftOut']): string[] {
+export function mergeSame(leftOut: Strength['leftOut']): string[] {
   return [...Map.groupBy(leftOut, ({ reason }) => reason)].map(
     ([reason, own]) => `${listSome([...new Set(own.map(({ subject }) => `\`${subject}\``))], 3)}: ${reason}`,
   );

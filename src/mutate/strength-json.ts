@@ -1,5 +1,6 @@
 import type { JsonObject } from '../base/json.ts';
-import type { PlacedChange, Strength } from './measure-strength.ts';
+import { countByClass, countByTool } from './count-changes.ts';
+import type { Strength } from './measure-strength.ts';
 
 /** Checks to add after a step of a file, and the lines of the assertions that they replace. */
 interface PrintedSuggestion {
@@ -29,26 +30,12 @@ export function printStrengthJson(
     harmless,
     unknown,
     cases,
-    tools: countBy(changes, ({ kind, subject }) => `${kind} ${subject}`),
-    classes: countBy(changes, ({ faultClass }) => faultClass),
+    tools: countByTool(changes),
+    classes: countByClass(changes),
     leftOut,
     suggestions,
     readings,
     changes: changes.map(({ observation: _observation, answers: _answers, ...change }) => change),
   };
   return `${JSON.stringify(value, null, 2)}\n`;
-}
-
-function countBy(changes: readonly PlacedChange[], nameOf: (change: PlacedChange) => string) {
-  return [...Map.groupBy(changes, nameOf)].map(([name, own]) => {
-    const count = (isHarmful: boolean, outcome: PlacedChange['outcome']) =>
-      own.filter((each) => each.isHarmful === isHarmful && each.outcome === outcome).length;
-    const [noticed, missed] = [count(true, 'noticed'), count(true, 'unnoticed')];
-    const [brittle, tolerated] = [count(false, 'noticed'), count(false, 'unnoticed')];
-    return {
-      name,
-      harmful: { noticed, of: noticed + missed },
-      harmless: { tolerated, of: tolerated + brittle },
-    };
-  });
 }

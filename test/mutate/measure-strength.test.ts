@@ -1,10 +1,12 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { systemClock } from '../../src/base/time.ts';
 import type { TestCase } from '../../src/cases/case.ts';
+import { countByTool } from '../../src/mutate/count-changes.ts';
 import { measureStrength } from '../../src/mutate/measure-strength.ts';
 import { observeCases } from '../../src/mutate/observe-cases.ts';
 import { renderStrength } from '../../src/mutate/render-strength.ts';
 import { printStrengthJson } from '../../src/mutate/strength-json.ts';
+import { renderStrengthPage } from '../../src/mutate/strength-page.ts';
 import { suggestReadings } from '../../src/mutate/suggest-readings.ts';
 import { createCaseRecorder } from '../../src/mutate/taped-case.ts';
 import { assertStep, callStep, createCase } from '../support/factories/case-factory.ts';
@@ -101,6 +103,13 @@ describe('the strength of evals', () => {
     expect(whole.harmless.tolerated).toBeLessThan(whole.harmless.of);
     expect(renderStrength(whole)).toContain('`A case` fails when the server adds a field');
     expect(renderStrength(part)).not.toContain('fails when');
+    const { noticed, of } = countByTool(whole.changes).find(({ name }) => name === 'tool list_notes')?.harmful ?? {};
+    expect(renderStrength(whole)).toMatch(new RegExp(`^  tool list_notes +${noticed} of ${of} `, 'm'));
+    const page = renderStrengthPage(whole, ['notes.evals.yaml:5 <A case>']);
+    expect(page).toContain(`<td>tool list_notes</td><td>${noticed} of ${of}</td>`);
+    expect(page).toContain('<li>`A case` fails when the server adds a field');
+    expect(page).toContain('<pre>notes.evals.yaml:5 &lt;A case&gt;</pre>');
+    expect(renderStrengthPage(part, [])).not.toContain('no user suffers');
   });
 
   it('adds no field that the output schema of the tool forbids', async () => {
