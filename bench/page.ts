@@ -36,7 +36,7 @@ export async function measurePage(): Promise<void> {
     const start = performance.now();
     const html = renderHtml(report, { evidence });
     const renderMs = performance.now() - start;
-    const facts = [`${(Buffer.byteLength(html) / 1e6).toFixed(2)} MB`, `rendered in ${renderMs.toFixed(0)} ms`];
+    const facts = [`${(Buffer.byteLength(html) / 1e3).toFixed(0)} kB`, `rendered in ${renderMs.toFixed(0)} ms`];
     if (browser !== undefined) {
       await using open = await openFilePage(browser, html);
       const usableMs = await open.page.evaluate<number>('performance.getEntriesByName("usable")[0].startTime');

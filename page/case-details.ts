@@ -16,7 +16,11 @@ import { createTimeline } from './timeline.ts';
 import { createTraceView } from './trace-view.ts';
 
 /** Shows the details of a case: its definition, its duration, its failures. */
-export function createCaseDetails(member: CaseReport, marks: readonly PageMark[], data: PageData): Child[] {
+export function createCaseDetails(
+  member: CaseReport,
+  { marks, definition }: { marks: readonly PageMark[]; definition: string | null },
+  data: PageData,
+): Child[] {
   const groups = [
     ...Map.groupBy(member.failures, ({ step, reasons, result }) => JSON.stringify([step, reasons, result])).values(),
   ];
@@ -36,24 +40,23 @@ export function createCaseDetails(member: CaseReport, marks: readonly PageMark[]
         )
       : null,
     ...(member.outcome === 'passed' ? [] : createRepeats(member, data)),
-    createDefinition(member, data),
+    createDefinition(member, definition, data),
     createTimeline(member, marks),
   ];
 }
 
 /** Shows the lines of the evals file that define the case, each with its number; null if the page does not have them. */
-function createDefinition({ location }: CaseReport, data: PageData): HTMLElement | null {
-  const found = data.definitions.find(({ file, line }) => file === location?.file && line === location.line);
-  if (found === undefined) return null;
-  const lines = found.text.split('\n');
-  const rows = listCode({ ...found, first: found.line, line: 0, code: lines }).map((text) =>
+function createDefinition({ location }: CaseReport, definition: string | null, data: PageData): HTMLElement | null {
+  if (definition === null || location === null) return null;
+  const code = definition.split('\n');
+  const rows = listCode({ file: location.file, first: location.line, line: 0, code }).map((text) =>
     create('li', {}, create('code', {}, quote(text))),
   );
   return create(
     'details',
     { class: 'definition' },
     create('summary', {}, 'The case in the evals file'),
-    create('p', { class: 'fine' }, createSourceLine(found, data)),
+    create('p', { class: 'fine' }, createSourceLine(location, data)),
     create(
       'div',
       { class: 'scroll', tabindex: '0', role: 'group', 'aria-label': 'Lines of the evals file' },

@@ -88,7 +88,9 @@ function createCase(item: ListedCase, data: PageData): DrawnCase {
     quote(member.title === '' ? member.id : member.title),
     say(`, ${group}, ${describeCaseCounts(member)}`),
   );
-  const { panel, toggle } = createDisclosure(button, `case-${index}`, () => createCaseDetails(member, marks, data));
+  const { panel, toggle } = createDisclosure(button, `case-${index}`, () =>
+    createCaseDetails(member, { marks, definition: data.definitions[index] ?? null }, data),
+  );
   const [failure] = member.failures;
   const chips = [
     ...(member.required ? [create('span', { class: 'chip strong' }, 'required')] : []),

@@ -1,4 +1,4 @@
-import type { CaseDefinition, Evidence, IterationTrace } from '../../model/evidence.ts';
+import type { Evidence, IterationTrace } from '../../model/evidence.ts';
 import { type CaseReport, maxFailuresPerCase } from '../../model/case-report.ts';
 import type { Report } from '../../model/report.ts';
 import { type JudgedMinimum, judgeMinima } from '../document/coverage.ts';
@@ -19,8 +19,8 @@ export interface PageData {
   /** The marks of each case, in the report's order; empty if single iterations are not known. */
   marks: PageMark[][];
   traces: IterationTrace[];
-  /** The texts of cases in their evals files; as many as fit. */
-  definitions: CaseDefinition[];
+  /** The text of each case in its evals file, in the report's order; null where there is none, or no room. */
+  definitions: Array<string | null>;
   /** The files that the report names lines of, each with its address in the repository at the tested commit. */
   files: Array<[file: string, url: string]>;
   /** The numbers of items that did not fit. */
@@ -117,6 +117,8 @@ function buildPageData(
   const clear = (text: string) => truncateText(stripControls(text), detail.maxTextLength);
   const cases = report.cases.slice(0, detail.maxCases).map((testCase) => ({
     ...testCase,
+    // The page has the rates of suites only.
+    repeats: [],
     failures: testCase.failures
       .slice(0, detail.maxFailures)
       .map((failure) =>
@@ -140,7 +142,9 @@ function buildPageData(
     minimumCoverage: report.coverage === undefined ? [] : judgeMinima(report.coverage, { policy, results }),
     marks: cases.map(({ suiteId, id }) => marks.get(nameCase(suiteId, id)) ?? []),
     traces: mapTexts(traces, clear),
-    definitions: mapTexts(chooseDefinitions(evidence, cases, detail.maxDefinitions), clear),
+    definitions: chooseDefinitions(evidence, cases, detail.maxDefinitions).map((text) =>
+      text === null ? null : clear(text),
+    ),
     files,
     leftOut: {
       cases: report.cases.length - cases.length,
@@ -150,18 +154,19 @@ function buildPageData(
   };
 }
 
-/** Chooses the texts of the first cases, of which the report has the worst ones first. */
+/** Chooses the texts of the first cases, of which the report has the worst ones first. Variants of a case share its text. */
 function chooseDefinitions(
   evidence: Evidence | null,
   cases: ReadonlyArray<Pick<CaseReport, 'location'>>,
   maxLength: number,
-): CaseDefinition[] {
-  const known = new Map(evidence?.definitions.map((each) => [`${each.file}:${each.line}`, each]));
+): Array<string | null> {
+  const known = new Map(evidence?.definitions.map(({ file, line, text }) => [`${file}:${line}`, text]));
   let length = 0;
-  const shown = new Set(
-    cases.flatMap(({ location }) => (location === null ? [] : (known.get(`${location.file}:${location.line}`) ?? []))),
-  );
-  return [...shown].filter(({ text }) => (length += text.length) <= maxLength);
+  return cases.map(({ location }) => {
+    const text = location === null ? null : (known.get(`${location.file}:${location.line}`) ?? null);
+    length += text?.length ?? 0;
+    return length <= maxLength ? text : null;
+  });
 }
 
 function groupMarks(evidence: Evidence | null): Map<string, PageMark[]> {

@@ -189,7 +189,12 @@ describe('renderHtml', () => {
     const evidence = createPageEvidence(report);
     const data = readPage(renderHtml(report, { evidence }));
     const { policy: _policy, results: _results, ...shown } = report;
-    expect(data.report).toEqual(shown);
+    // Only suites show rates of repeats.
+    expect(data.report).toEqual({ ...shown, cases: shown.cases.map((each) => ({ ...each, repeats: [] })) });
+    expect(data.definitions.map((text) => text?.split('\n')[0] ?? null).slice(0, 2)).toEqual([
+      'title: Asks for the weather in Paris',
+      null,
+    ]);
     expect(data.traces).toEqual(evidence.traces);
     expect(data.leftOut).toEqual({ cases: 0, failures: 0, traces: 0 });
     expect(data.marks.map((marks) => marks.length)).toEqual(report.cases.map(({ planned }) => planned));
