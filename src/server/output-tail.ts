@@ -1,4 +1,4 @@
-import { clipLines, clipText } from '../base/text.ts';
+import { clipLines, clipText, cutMark } from '../base/text.ts';
 import type { Clock } from '../base/time.ts';
 import type { OutputLine } from '../model/process-end.ts';
 
@@ -92,6 +92,10 @@ const quoted = { lines: 20, length: 4096, lineLength: 500 };
 
 /** Keeps the last lines that a report has room for: at most 20 lines and 4,096 UTF-16 units, line breaks included. */
 export function keepLastLines(lines: readonly string[]): string[] {
-  const last = lines.slice(-quoted.lines).map((line) => clipText(line, quoted.lineLength));
+  const last = lines
+    .slice(-quoted.lines)
+    .map((line) => clipText(line.trimEnd(), quoted.lineLength))
+    // Below a line of a minified bundle, Node marks a column that is far beyond every screen.
+    .filter((line) => line.trim() !== cutMark);
   return clipLines(last, quoted.length);
 }

@@ -2,9 +2,20 @@ import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 
 import { createRedactor, Secret } from '../../src/base/redaction.ts';
-import { createOutputTail, createTimedOutput } from '../../src/server/output-tail.ts';
+import { createOutputTail, createTimedOutput, keepLastLines } from '../../src/server/output-tail.ts';
 import { ManualClock } from '../support/clocks/manual-clock.ts';
 import { countDraws } from '../support/property-runs.ts';
+
+describe('the last lines for a report', () => {
+  it('have no mark of a column that is beyond every screen', () => {
+    expect(keepLastLines(['at a.js:1', `${' '.repeat(900)}^`, '    ^', '', 'Error: x  '])).toEqual([
+      'at a.js:1',
+      '    ^',
+      '',
+      'Error: x',
+    ]);
+  });
+});
 
 describe('an output tail', () => {
   it('returns the last lines, oldest first', () => {

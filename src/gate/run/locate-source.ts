@@ -2,7 +2,7 @@ import { realpath } from 'node:fs/promises';
 import { isAbsolute, join, relative, sep } from 'node:path';
 import { readTextFile } from '../../base/files.ts';
 import { type Frame, listFrames } from '../../base/stack-traces.ts';
-import { clipText } from '../../base/text.ts';
+import { clipText, cutMark } from '../../base/text.ts';
 import type { IterationFailure } from '../../model/case-report.ts';
 import type { Report } from '../../model/report.ts';
 import type { SourceFrame } from '../../model/source-frame.ts';
@@ -82,7 +82,7 @@ async function readSource(
     const generated = { name, text, line, column: column ?? 1 };
     const source = /\.[cm]?js$/.test(name) ? await maps.find(generated) : null;
     const mapped = source === null ? null : cutCode(source, await readOwnFile(source.name, root));
-    return mapped ?? cutCode({ name, line }, text);
+    return mapped ?? cutCode({ name, line, column }, text);
   }
   return null;
 }
@@ -98,12 +98,23 @@ async function readOwnFile(name: string, root: string): Promise<string | null> {
 const lineBreak = /\r?\n/;
 
 /** Takes a line with those around it; null if the text does not have it. */
-function cutCode({ name, line }: { name: string; line: number }, text: string | null): SourceFrame | null {
+function cutCode(
+  { name, line, column = null }: { name: string; line: number; column?: number | null },
+  text: string | null,
+): SourceFrame | null {
   const lines = text?.split(lineBreak) ?? [];
   if (line < 1 || line > lines.length) return null;
   const first = Math.max(1, line - linesAround);
-  const code = lines.slice(first - 1, line + linesAround).map((each) => clipText(each, maxCodeLength));
+  const code = lines
+    .slice(first - 1, line + linesAround)
+    .map((each, index) => clipText(first + index === line ? cutBefore(each, column) : each, maxCodeLength));
   return { file: name, line, first, code };
+}
+
+/** Cuts the beginning of a long line, such as one of a minified bundle, so that the column that failed stays in it. */
+function cutBefore(text: string, column: number | null): string {
+  const from = (column ?? 0) - maxCodeLength / 2;
+  return from <= 0 || text.length <= maxCodeLength ? text : `${cutMark}${text.slice(from).toWellFormed()}`;
 }
 
 function isOwnName(name: string): boolean {

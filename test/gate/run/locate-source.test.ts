@@ -49,6 +49,19 @@ describe('locateSources', () => {
     });
   });
 
+  it('shows the column that failed of a line that is too long to show', async () => {
+    const bundle = `${'a'.repeat(5000)}boom()${'b'.repeat(5000)}`;
+    await using workspace = await createWorkspace({ 'server.js': `one\n${bundle}\nthree` });
+    const report = await locateSources(
+      reportOf(`E: x\n    at c (file://${workspace.path}/server.js:2:5001)`),
+      workspace.path,
+    );
+    const { code: lines = [] } = report.cases[0]?.failures[0]?.source ?? {};
+    expect(lines[1]).toMatch(/^…a+boom\(\)b+…$/);
+    expect(lines[1]?.length).toBeLessThanOrEqual(200);
+    expect([lines[0], lines[2]]).toEqual(['one', 'three']);
+  });
+
   it('finds the line that the end of a server before it was ready names, and annotates it', async () => {
     await using repository = await openRepository();
     const { root } = repository;
