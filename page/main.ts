@@ -31,8 +31,9 @@ function draw(app: HTMLElement, data: PageData): void {
     createComparisonCard(report),
     createCoverageCard(report, data.minimumCoverage),
   ].filter((card) => card !== null);
-  app.replaceChildren(create('div', { class: 'cards' }, ...cards));
+  const overview = create('div', { class: 'cards' }, ...cards);
   const { section, openWanted } = createCaseSection(data);
-  app.append(section);
+  // Of a gate that failed, a reader wants to know first which case did, and why.
+  app.replaceChildren(...(report.verdict.outcome === 'failed' ? [section, overview] : [overview, section]));
   openWanted();
 }

@@ -24,9 +24,14 @@ export function listMoments({ spans, output }: Pick<IterationTrace, 'spans' | 'o
     text: name === category ? name : `${category} ${name}`,
     ...times,
   }));
-  const lines = output.map(({ text, startMs }): Moment => ({
+  // A stack trace comes in one piece.
+  const pieces = Map.groupBy(
+    output.filter(({ text }) => text.trim() !== ''),
+    ({ startMs }) => startMs,
+  );
+  const lines = [...pieces].map(([startMs, written]): Moment => ({
     kind: 'output',
-    text,
+    text: written.map(({ text }) => text).join('\n'),
     startMs,
     durationMs: null,
     isError: false,

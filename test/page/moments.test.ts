@@ -16,6 +16,8 @@ describe('listMoments', () => {
     const output = [
       { startMs: -5, text: 'ready' },
       { startMs: 420, text: 'slow' },
+      { startMs: 420, text: '' },
+      { startMs: 420, text: '  at server.js:1' },
     ];
     expect(
       listMoments({ spans, output }).map(({ kind, text, startMs, durationMs }) => [kind, text, startMs, durationMs]),
@@ -26,7 +28,7 @@ describe('listMoments', () => {
       ['span', 'tool add', 50, 100],
       ['waiting', 'waiting', 150, 250],
       ['span', 'tool add', 400, 50],
-      ['output', 'slow', 420, null],
+      ['output', 'slow\n  at server.js:1', 420, null],
       ['waiting', 'waiting', 450, 50],
     ]);
   });
