@@ -1,5 +1,5 @@
-import { parse } from 'yaml';
 import { isRecord } from '../../base/json.ts';
+import { parseSource } from '../../suite/source-document.ts';
 
 /** A text within quotes; longer ones are sentences. */
 const quoted = /(?<![\w])(['"`])([^'"`\n]{1,80})\1(?![\w])/g;
@@ -31,7 +31,9 @@ const maxDocument = 4000;
  */
 export function findDescribedDocuments(description: string): unknown[] {
   const text = findBalanced(description.slice(0, maxDocument));
-  const document = text === null ? undefined : tryParse(text);
+  // An object literal, with names and texts without double quotes, is a flow collection of YAML.
+  const parsed = text === null ? null : parseSource(text, 'description');
+  const document = parsed?.findings.length === 0 ? parsed.document?.value : undefined;
   if (!isDocument(document)) return [];
   const isFlat = (value: unknown) => typeof value !== 'object' || value === null;
   const flatten = (value: unknown): unknown =>
@@ -61,15 +63,6 @@ function findBalanced(text: string): string | null {
     if (depth === 0) return text.slice(start, at + 1);
   }
   return null;
-}
-
-/** Reads JSON, or an object literal with names and texts without double quotes, which is a flow collection of YAML. */
-function tryParse(text: string): unknown {
-  try {
-    return parse(text, { schema: 'core', maxAliasCount: 0, logLevel: 'error' });
-  } catch {
-    return undefined;
-  }
 }
 
 /** Reads a described text as a value of a type; undefined if it is none. */
