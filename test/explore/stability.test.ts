@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { hasVolatileForm, maskForms } from '../../src/explore/stability/forms.ts';
+import { hasVolatileForm, maskForms, maskMachine } from '../../src/explore/stability/forms.ts';
 import { listMarked, mergeValues } from '../../src/explore/stability/merge-values.ts';
 
 describe('maskForms', () => {
@@ -54,7 +54,27 @@ describe('maskForms', () => {
   });
 });
 
+describe('maskMachine', () => {
+  it('masks paths, modes and owners of files, and the size of a directory', () => {
+    expect(maskMachine('path: /tmp/a\nmode: 644\nuid: 0\n"gid": 1001\nsize: 4096')).toBe(
+      'path: {{any}}\n{{any}}\n{{any}}\n"{{any}}\n{{any}}',
+    );
+    expect(maskMachine('size: 60, guid: 7')).toBe('size: 60, guid: 7');
+  });
+});
+
 describe('mergeValues', () => {
+  it('marks the owner of a file, and the size of a directory but not of a file', () => {
+    const read = (record: object) => mergeValues([record, record]);
+    expect(read({ uid: 0, gid: 0, size: 60, isDirectory: false })).toEqual({
+      uid: '{{any}}',
+      gid: '{{any}}',
+      size: 60,
+      isDirectory: false,
+    });
+    expect(read({ size: 4096, type: 'directory' })).toEqual({ size: '{{any}}', type: 'directory' });
+  });
+
   it('keeps what is equal, and marks what differs', () => {
     const merged = mergeValues([
       { id: 'a1', list: [1, 2], kind: 'note', pid: 12 },

@@ -53,10 +53,15 @@ export function hasVolatileForm(text: string): boolean {
   return maskForms(text) !== text;
 }
 
-/** Parts of texts that depend on the machine: absolute paths, and modes of files, which depend on the umask. */
+/**
+ * Parts of texts that depend on the machine: absolute paths, modes of files, which depend on the umask, their owners, and the size that a
+ * file system gives a directory.
+ */
 const machineForms: readonly RegExp[] = [
   /(?<![\w.}/])\/(?:bin|etc|home|lib|mnt|nix|opt|private|proc|root|sbin|srv|sys|tmp|usr|Users|var|work)\/[^\s"'`,;:)\]}]*/g,
   /\b(?:permissions|mode)\b["']?: ?["']?[0-7]{3,6}\b/gi,
+  /\b(?:uid|gid)\b["']?: ?\d+\b/gi,
+  /\bsize["']?: ?4096\b/gi,
 ];
 
 /** Replaces every part that depends on the machine. */

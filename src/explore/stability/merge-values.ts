@@ -4,7 +4,7 @@ import { hasVolatileForm, maskForms, volatileMark } from './forms.ts';
 
 /** Names of members whose values depend on the machine or the moment. */
 const volatileNames =
-  /^(?:pid|ppid|port|uptime|elapsed\w*|took|latency\w*|duration_?ms|timestamp|now|today|hostname|host|username|user|mtime|ctime|atime|birthtime|created|modified|accessed|(?:created|updated|modified|accessed)_?at|inode|ino|permissions|mode)$|dst|offset|time_?difference|week_?day|day_of_|age_?(?:days|hours|in_)|(?:until|since|remaining)$/i;
+  /^(?:pid|ppid|port|uptime|elapsed\w*|took|latency\w*|duration_?ms|timestamp|now|today|hostname|host|username|user|mtime|ctime|atime|birthtime|created|modified|accessed|(?:created|updated|modified|accessed)_?at|inode|ino|dev|rdev|nlink|blksize|blocks|uid|gid|permissions|mode)$|dst|offset|time_?difference|week_?day|day_of_|age_?(?:days|hours|in_)|(?:until|since|remaining)$/i;
 
 /** Checks if the value of a member of this name depends on the machine or the moment. */
 export const isVolatileName = (name: string) => volatileNames.test(name);
@@ -29,14 +29,19 @@ function mergeLists(lists: ReadonlyArray<readonly unknown[]>): unknown {
   return first.map((_, index) => mergeValues(lists.map((list) => list[index])));
 }
 
+/** Checks if a document describes a directory, whose size depends on the file system. */
+const isDirectory = ({ type, isDirectory: flag, is_directory: other }: Record<string, unknown>) =>
+  flag === true || other === true || type === 'directory';
+
 function mergeRecords(records: ReadonlyArray<Record<string, unknown>>): unknown {
+  const isSized = !records.every(isDirectory);
   const names = new Set(records.flatMap((record) => Object.keys(record)));
   return Object.fromEntries(
     [...names].map((name) => {
       const isEverywhere = records.every((record) => Object.hasOwn(record, name));
       return [
         name,
-        isEverywhere
+        isEverywhere && (isSized || name !== 'size')
           ? mergeMember(
               records.map((record) => record[name]),
               name,
