@@ -115,7 +115,7 @@ export async function writeInitFiles(
       await writeNew(join(cwd, path), text);
       folders.add(`${dirname(path)}/`);
     }
-    files.push(...[...folders].map((path) => ({ path, state: 'created' as const })));
+    for (const path of folders) files.push({ path, state: 'created' });
     if (fixture !== null) {
       const path = join(dirname(evals.file), workspaceDirectory);
       await copyWorkspace(fixture, join(cwd, path));

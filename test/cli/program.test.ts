@@ -30,7 +30,9 @@ describe('mcp-eval-ci --help', () => {
   ])('of %s fits 80 columns and exits 0', async (words) => {
     const result = await run(...words.split(' '));
     expect(result).toMatchObject({ exitCode: 0, stderr: '' });
-    expect(result.stdout.split('\n').filter((line) => line.length > 80)).toEqual([]);
+    // An address has no place to break it.
+    const isTooWide = (line: string) => line.length > 80 && !/^ *https:\S+$/.test(line);
+    expect(result.stdout.split('\n').filter(isTooWide)).toEqual([]);
   });
 
   it('of run has every option that people set, with its default', async () => {

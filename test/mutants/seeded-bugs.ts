@@ -420,8 +420,11 @@ export const seededBugs: readonly SeededBug[] = [
   {
     what: 'a trace is kept with the secrets that a server returned',
     file: 'gate/run/evidence-log.ts',
-    from: "redactDeep({ messages: trace['messages'], spans: trace['spans'] }, redactor)",
-    to: "{ messages: trace['messages'], spans: trace['spans'], by: redactDeep({}, redactor) }",
+    from: `redactDeep(
+    { messages: trace['messages'], spans: trace['spans'], metadata: trace['metadata'] },
+    redactor,
+  )`,
+    to: "{ messages: trace['messages'], spans: trace['spans'], metadata: redactDeep({}, redactor) }",
     tests: ['gate/run/evidence-log.test.ts'],
   },
   {

@@ -2,6 +2,7 @@ import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { ConfigurationError, type ConfigurationIssue, describeError } from '../../base/errors.ts';
 import { isRecord } from '../../base/json.ts';
+import { appendAll } from '../../base/lists.ts';
 import type { Logger } from '../../base/logger.ts';
 import { formatDuration } from '../../base/time.ts';
 import type { Report } from '../../model/report.ts';
@@ -61,7 +62,7 @@ export async function loadReporters(files: readonly string[], cwd: string): Prom
       const exported: Readonly<Record<string, unknown>> = await import(pathToFileURL(resolve(cwd, file)).href);
       const found = [...new Set(Object.values(exported))].filter(isReporter);
       if (found.length === 0) refuse('exports no reporter; export one that `defineReporter` made');
-      reporters.push(...found);
+      appendAll(reporters, found);
     } catch (error) {
       refuse(`cannot be loaded: ${describeError(error)}`);
     }

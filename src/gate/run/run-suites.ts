@@ -61,8 +61,10 @@ export async function runSuites(
   const { clock, logger, redactor, environment, processMarker, watchEvidence } = context;
   const onProgress = context.onProgress ?? (() => {});
   const suites: MeasuredSuite[] = [];
+  // Of a service, each trace would be a request more.
+  const showsTimes = plan.reportFormats.includes('html') && plan.service.hosted === null;
   const collector = createEvidenceCollector(redactor, {
-    traces: plan.isFullReport ? 'whole' : plan.reportFormats.includes('html') ? 'times' : 'none',
+    traces: plan.isFullReport ? 'whole' : showsTimes ? 'times' : 'none',
     cases: plan.suites.flatMap((planned) => (planned.kind === 'file' ? planned.suite.cases : [])),
   });
   const keeper = plan.upload === null ? null : createResultKeeper(collector, { redactor });
