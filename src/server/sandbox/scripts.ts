@@ -29,8 +29,6 @@ const announce = 'echo "ready $$"; read -r _';
 /**
  * Makes the mounts from groups of five arguments: kind, flags, path, content and directory for changes. If a layer cannot be made, its
  * directory stays unchanged. The mounts below it stay reachable in the directory in memory.
- *
- * Every version of mount(8) on a system that can run Node binds and makes read-only in one process.
  */
 const mountScript = ({ mount, mkdir, chmod }: Pick<SandboxTools, 'mount' | 'mkdir' | 'chmod'>, user: SandboxUser) => `
 set -e
@@ -38,7 +36,7 @@ number=0
 while [ $# -gt 0 ]; do
   case $1 in
     writable) ${mount} -o rbind "$4" "$3" ;;
-    read-only) ${mount} -o "rbind,ro$2" "$4" "$3" ;;
+    read-only) ${mount} -o rbind "$4" "$3"; ${mount} -o "remount,bind,ro$2" "$3" ;;
     locked) ${mount} -o "remount,bind,ro$2" "$3" ;;
     hidden) ${mount} -o bind /dev/null "$3" ;;
     empty) ${mount} -t tmpfs -o nosuid,nodev tmpfs "$3" ;;
@@ -180,7 +178,7 @@ exec ${nsenter} --pid=/proc/self/ns/pid_for_children -- ${shell} -c "$@"
     user.uid === 0
       ? `for path in /proc/sys /proc/sysrq-trigger; do
   [ -e $path ] || continue
-  ${mount} -o bind,ro $path $path || exit 125
+  ${mount} -o bind $path $path && ${mount} -o remount,bind,ro $path || exit 125
 done`
       : '';
   const drop =
