@@ -1,4 +1,4 @@
-import { isRecord, type JsonObject, sortKeys } from '../base/json.ts';
+import { type JsonObject, listRecords, sortKeys } from '../base/json.ts';
 import { maskForms } from '../explore/stability/forms.ts';
 import { mapTexts } from '../workspace/placeholders.ts';
 
@@ -10,7 +10,7 @@ const captured = /(?<!\\)\{\{(?!workspace\}\})[^}]*\}\}/g;
  * captured values and from times, ids and the like.
  */
 export function printRequests({ steps }: JsonObject): string {
-  const requests = (Array.isArray(steps) ? steps : []).filter(isRecord).flatMap((step) => {
+  const requests = listRecords(steps).flatMap((step) => {
     const { toolCall, readResource, getPrompt, arguments: args = {} } = step;
     return toolCall === undefined && readResource === undefined && getPrompt === undefined
       ? []

@@ -1,4 +1,4 @@
-import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { linkSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { readTextFile } from '../base/files.ts';
 import type { Clock } from '../base/time.ts';
@@ -31,18 +31,22 @@ function tryMakeDirectory(path: string): void {
   }
 }
 
-/** Returns the code of the failure; null if the file is new and has the number of this process. */
+/** Returns the code of the failure; null if the file is new and has the number of this process: a link makes both at once. */
 function tryCreate(path: string): string | null {
+  const own = `${path}.${getOwnPid()}`;
   try {
-    writeFileSync(path, String(getOwnPid()), { flag: 'wx' });
+    writeFileSync(own, String(getOwnPid()));
+    linkSync(own, path);
     return null;
   } catch (error) {
     return error instanceof Error && 'code' in error ? String(error.code) : '';
+  } finally {
+    rmSync(own, { force: true });
   }
 }
 
-/** The file is empty between its creation and its first write; its owner lives then. */
+/** Returns the process that has the file; that of this program if the file is gone, so that its caller tries again. */
 async function readOwner(path: string): Promise<number> {
-  const text = await readTextFile(path).catch(() => '');
-  return text === '' ? getOwnPid() : Number(text);
+  const text = await readTextFile(path).catch(() => null);
+  return text === null ? getOwnPid() : Number(text);
 }

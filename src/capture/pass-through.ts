@@ -12,8 +12,7 @@ export interface Ends {
 /**
  * Passes every byte of the client to the server and back, unchanged and in order. A side that stops reading stops the other one from
  * writing, and the end of a stream ends the other side's stream. `onBytes` gets a chunk before it is passed on, so that the recording lacks no
- * answer that the client got. Resolves when everything that
- * the server wrote was passed on, and its stream has ended.
+ * answer that the client got. Resolves when everything that the server wrote was passed on, and its stream has ended.
  */
 export async function passThrough(
   client: Ends,

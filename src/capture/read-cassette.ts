@@ -2,7 +2,10 @@ import { isRecord, listRecords } from '../base/json.ts';
 import type { ExportKind } from './export-kind.ts';
 import type { JournalEntry } from './journal.ts';
 
-/** Cassettes of mcp-recorder, as its version 0.5.0 writes them: requests of the client, each with its answer. They have the time of the first one only. */
+/**
+ * Cassettes of mcp-recorder, as its version 0.5.0 writes them: requests of the client, each with its answer. They have the time of the first
+ * one only.
+ */
 export const cassettes: ExportKind = {
   expected: 'a cassette of mcp-recorder with `interactions`',
   isKind: (document) => isRecord(document) && Array.isArray(document['interactions']),

@@ -1,4 +1,4 @@
-import { isRecord, type JsonObject } from '../base/json.ts';
+import { isRecord, type JsonObject, listRecords } from '../base/json.ts';
 import type { AskedRequest, ExploredRequest, Outcome } from '../explore/exploration.ts';
 import { readResult } from '../explore/world/world.ts';
 import { readAskedAbility } from '../mcp/abilities.ts';
@@ -183,7 +183,7 @@ function readName({ name }: JsonObject): string | null {
 }
 
 function readTools({ tools }: JsonObject): Array<[string, SeenTool]> {
-  return (Array.isArray(tools) ? tools : []).filter(isRecord).flatMap((tool): Array<[string, SeenTool]> => {
+  return listRecords(tools).flatMap((tool): Array<[string, SeenTool]> => {
     const { name, annotations, inputSchema } = tool;
     if (typeof name !== 'string') return [];
     const hints = isRecord(annotations) ? annotations : {};
@@ -257,7 +257,7 @@ function isFormValue(value: unknown): value is FormValue {
 /** Reads the text of a question: the message of a form, or the messages for a model. */
 export function readQuestion({ message, messages }: JsonObject): string {
   if (typeof message === 'string') return message;
-  const blocks = (Array.isArray(messages) ? messages : []).filter(isRecord).flatMap(({ content }) => content);
+  const blocks = listRecords(messages).flatMap(({ content }) => content);
   const texts = blocks.flatMap((block) =>
     isRecord(block) && typeof block['text'] === 'string' ? [block['text']] : [],
   );

@@ -1,4 +1,4 @@
-import { isRecord, type JsonObject } from '../base/json.ts';
+import { isRecord, type JsonObject, listRecords } from '../base/json.ts';
 import { type Redactor, redactDeep } from '../base/redaction.ts';
 import { formatCount } from '../base/text.ts';
 import { systemClock } from '../base/time.ts';
@@ -33,7 +33,7 @@ export async function listTools(
   const hasTools = session.capabilities['tools'] !== undefined;
   const answer = hasTools ? await session.request({ method: 'tools/list' }, { signal }) : { tools: [] };
   const listed: unknown = isRecord(answer) ? answer['tools'] : undefined;
-  const tools = redactDeep(Array.isArray(listed) ? listed.filter(isRecord) : [], redactor);
+  const tools = redactDeep(listRecords(listed), redactor);
   stdout.write(format === 'json' ? `${JSON.stringify(tools, null, 2)}\n` : renderTools(tools));
 }
 

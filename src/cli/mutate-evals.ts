@@ -154,7 +154,10 @@ export async function runMutate(
   return strength.changes.length === 0 ? 3 : 0;
 }
 
-/** Orders iterations as their cases are in the files. Cases that overlap start in another order in each run, and the draw of changes depends on that order. */
+/**
+ * Orders iterations as their cases are in the files. Cases that overlap start in another order in each run, and the draw of changes depends
+ * on that order.
+ */
 function orderTaped(taped: readonly TapedCase[], cases: readonly SuiteCase[]): TapedCase[] {
   const positions = new Map(cases.map(({ title }, index) => [title, index]));
   const find = ({ testCase: { title } }: TapedCase) => positions.get(title) ?? cases.length;

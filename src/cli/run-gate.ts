@@ -17,21 +17,8 @@ import type { GateProcess, RunFlags } from './run-flags.ts';
 import { createLiteralLog } from './update.ts';
 
 /** Runs the gate with these texts of options, prints and publishes the results, and returns the exit code. */
-export async function runGate(
-  {
-    quiet,
-    verbose,
-    format,
-    texts,
-    isRecording = false,
-    recordsUpstream = false,
-    updatesSnapshots = false,
-    updatesLiterals = false,
-    isListing = false,
-    reporters = [],
-  }: RunFlags,
-  { redactor, supervision }: GateProcess,
-): Promise<number> {
+export async function runGate(flags: RunFlags, { redactor, supervision }: GateProcess): Promise<number> {
+  const { quiet, verbose, format, texts } = flags;
   limitHeapGrowth();
   const { stdout, stderr, env: environment } = process;
   using progress = createProgressDisplay({
@@ -54,17 +41,6 @@ export async function runGate(
 
   for (const secret of listKnownSecrets(texts, environment)) redactor.add(secret);
   try {
-    const flags = {
-      quiet,
-      format,
-      texts,
-      isRecording,
-      recordsUpstream,
-      updatesSnapshots,
-      updatesLiterals,
-      isListing,
-      reporters,
-    };
     return await runPlan(flags, { logger, progress, redactor, supervision });
   } catch (error) {
     if (error instanceof ConfigurationError) {
@@ -82,13 +58,13 @@ async function runPlan(
     quiet,
     format,
     texts,
-    isRecording,
-    recordsUpstream,
-    updatesSnapshots,
-    updatesLiterals,
-    isListing,
-    reporters: reporterFiles,
-  }: Required<Omit<RunFlags, 'verbose'>>,
+    isRecording = false,
+    recordsUpstream = false,
+    updatesSnapshots = false,
+    updatesLiterals = false,
+    isListing = false,
+    reporters: reporterFiles = [],
+  }: RunFlags,
   { logger, progress, redactor, supervision }: GateProcess & { logger: Logger; progress: ProgressDisplay },
 ): Promise<number> {
   const { stdout, stderr, env: environment } = process;

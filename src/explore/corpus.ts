@@ -1,8 +1,8 @@
 import { isAnswered, isRefused } from './answers.ts';
 import { isJsonEqual, isRecord, listTexts, tryParseJson } from '../base/json.ts';
 import { type ExploredRequest, nameRequest, type ObservedStep, type SessionRun } from './exploration.ts';
-import type { Inventory, ListedTool } from './inventory.ts';
-import { readType } from './schema/resolve.ts';
+import type { Inventory } from './inventory.ts';
+import { listSwitches } from './schema/parameters.ts';
 import { maskForms } from './stability/forms.ts';
 import { printMasked, readOutcomeText, readRefusal } from './stability/texts.ts';
 import { readVerb } from './vocabulary/names.ts';
@@ -202,16 +202,10 @@ function describeKept(steps: readonly ObservedStep[], index: number, { tools }: 
     isAnswered(after.observation) &&
     isSameRequest(before.request, after.request) &&
     printMasked(before.observation.outcome) === printMasked(after.observation.outcome);
-  const options = listOptions(tools.find(({ name }) => name === tool)).filter((name) => args[name] === true);
+  const options = listSwitches(tools.find(({ name }) => name === tool)?.parameters ?? []).filter(
+    (name) => args[name] === true,
+  );
   return isKept ? options.map((name) => `kept ${nameRequest(after.request)} after ${tool} ${name}`) : [];
-}
-
-/** Lists the parameters that turn something on. */
-export function listOptions(tool: Pick<ListedTool, 'parameters'> | undefined): string[] {
-  const parameters = tool?.parameters ?? [];
-  return parameters
-    .filter(({ isRequired, schema }) => !isRequired && readType(schema) === 'boolean')
-    .map(({ name }) => name);
 }
 
 /** Names the call that changed a reader's answer. */

@@ -1,4 +1,4 @@
-import { isRecord, type JsonObject } from '../base/json.ts';
+import { isRecord, type JsonObject, listRecords } from '../base/json.ts';
 import { listParameters, type Parameter } from './schema/parameters.ts';
 import type { ListMethod, World } from './world/world.ts';
 
@@ -86,7 +86,7 @@ function readTemplate({ uriTemplate, name, description }: JsonObject): ListedTem
 
 function readPrompt({ name, arguments: listed }: JsonObject): ListedPrompt[] {
   if (typeof name !== 'string') return [];
-  const declared = (Array.isArray(listed) ? listed : []).filter(isRecord).flatMap((argument) =>
+  const declared = listRecords(listed).flatMap((argument) =>
     typeof argument['name'] === 'string'
       ? [
           {

@@ -1,4 +1,4 @@
-import { isRecord, type JsonObject, tryParseJson } from '../base/json.ts';
+import { isRecord, type JsonObject, listRecords, tryParseJson } from '../base/json.ts';
 import type { HostOutput } from './driver.ts';
 
 /** Reads the objects of an output that has one on each line. */
@@ -19,9 +19,9 @@ export function readStreamJson({ stdout }: { stdout: string }): HostOutput {
   const lines = readJsonLines(stdout);
   const init = lines.find(({ type, subtype }) => type === 'system' && subtype === 'init') ?? {};
   const result = lines.findLast((line) => 'permission_denials' in line || line['type'] === 'result') ?? {};
-  const denied = Array.isArray(result['permission_denials']) ? result['permission_denials'].filter(isRecord) : [];
+  const denied = listRecords(result['permission_denials']);
   const names = denied.map(({ tool_name: name }) => String(name)).filter((name) => name.startsWith('mcp__'));
-  const servers = Array.isArray(init['mcp_servers']) ? init['mcp_servers'].filter(isRecord) : [];
+  const servers = listRecords(init['mcp_servers']);
   const failed = servers.filter(({ status }) => status === 'failed');
   const text = typeof result['result'] === 'string' ? result['result'] : null;
   return {

@@ -100,8 +100,8 @@ export type CaseChanges = TapeChanges & { modelAnswers?: ModelAnswers };
 export type Rejudgement = { kind: 'passed' } | { kind: 'failed'; reason: string } | { kind: 'unknown'; reason: string };
 
 /**
- * Explains why a case cannot be judged again from its tape; null if it can. Programs, files, models, pages and check modules are asked while a case runs,
- * and a changed answer could change what they say.
+ * Explains why a case cannot be judged again from its tape; null if it can. Programs, files, models, pages and check modules are asked
+ * while a case runs, and a changed answer could change what they say.
  */
 export function explainUnjudgeable({ testCase, model = null }: Pick<TapedCase, 'testCase' | 'model'>): string | null {
   const { setup = [], teardown = [] } = testCase.advancedConfig ?? {};

@@ -1,4 +1,4 @@
-import { isRecord } from '../base/json.ts';
+import { isRecord, listRecords } from '../base/json.ts';
 import { clipText } from '../base/text.ts';
 import type { SpanRecord } from './encode.ts';
 
@@ -10,8 +10,8 @@ const maxContentLength = 32_000;
  * iteration, which has no parent. The trace is an open document; invalid parts of it add nothing.
  */
 export function addContent(spans: readonly SpanRecord[], trace: unknown): SpanRecord[] {
-  const messages = isRecord(trace) && Array.isArray(trace['messages']) ? trace['messages'].filter(isRecord) : [];
-  const parts = messages.flatMap(({ content }) => (Array.isArray(content) ? content.filter(isRecord) : []));
+  const messages = listRecords(isRecord(trace) ? trace['messages'] : null);
+  const parts = messages.flatMap(({ content }) => listRecords(content));
   const ofCall = (id: unknown, type: string) =>
     parts.find((part) => part['type'] === type && part['toolCallId'] === id);
   return spans.map((span) => {

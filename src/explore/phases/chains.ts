@@ -3,8 +3,8 @@ import { type JsonObject, listTexts } from '../../base/json.ts';
 import type { ExploredRequest, ObservedStep } from '../exploration.ts';
 import type { ListedTool } from '../inventory.ts';
 import type { WorkingCall } from '../knowledge.ts';
-import { listOptions } from '../corpus.ts';
 import { isSameOutcome } from '../lab.ts';
+import { listSwitches } from '../schema/parameters.ts';
 import { readType } from '../schema/resolve.ts';
 import { rateSimilarity, readVerb, splitName } from '../vocabulary/names.ts';
 import { findStatement, missesTable, sampleTable } from '../vocabulary/statements.ts';
@@ -258,7 +258,7 @@ async function followEffects(context: PhaseContext): Promise<void> {
       (_, index) => !isSameOutcome(run.steps[at + index], run.steps[at + reads.length + 1 + index]),
     );
     // What a call changes, an option may leave: that of a dry run does.
-    for (const option of changed.length === 0 ? [] : listOptions(tool).slice(0, maxOptions)) {
+    for (const option of changed.length === 0 ? [] : listSwitches(tool.parameters).slice(0, maxOptions)) {
       const [read] = changed;
       if (read === undefined || Object.hasOwn(call.arguments, option)) continue;
       const dry = callTool(tool, { ...call.arguments, [option]: true });

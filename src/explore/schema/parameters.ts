@@ -1,5 +1,5 @@
 import { isRecord, type JsonObject } from '../../base/json.ts';
-import { resolveSchema } from './resolve.ts';
+import { readType, resolveSchema } from './resolve.ts';
 
 /** A property of the arguments of a tool. */
 export interface Parameter {
@@ -28,4 +28,11 @@ export function listProperties(schema: JsonObject, root: JsonObject): Parameter[
       description: typeof description === 'string' ? description : '',
     };
   });
+}
+
+/** Names the optional parameters that turn something on. */
+export function listSwitches(parameters: readonly Parameter[]): string[] {
+  return parameters
+    .filter(({ isRequired, schema }) => !isRequired && readType(schema) === 'boolean')
+    .map(({ name }) => name);
 }

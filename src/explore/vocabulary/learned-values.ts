@@ -1,5 +1,5 @@
 import { escapePointerToken } from '../../base/json-pointer.ts';
-import { isRecord, type JsonObject, tryParseJson } from '../../base/json.ts';
+import { isRecord, type JsonObject, listRecords, tryParseJson } from '../../base/json.ts';
 import { writeReference } from '../world/placeholders.ts';
 import { hasVolatileForm } from '../stability/forms.ts';
 import { rateSimilarity, splitName } from './names.ts';
@@ -21,7 +21,7 @@ export function learnFromResult(result: JsonObject, { tool, step }: { tool: stri
   const about = splitName(tool).slice(1);
   if (isRecord(structuredContent))
     return walk(structuredContent, { words: about, pointer: '/structuredContent', step });
-  const blocks = (Array.isArray(content) ? content : []).filter(isRecord);
+  const blocks = listRecords(content);
   return blocks.flatMap((block, index) => {
     if (typeof block['uri'] === 'string') return [{ words: ['uri'], value: block['uri'] }];
     const document = typeof block['text'] === 'string' ? tryParseJson(block['text']) : undefined;

@@ -1,5 +1,5 @@
 import { pathToFileURL } from 'node:url';
-import { isRecord, type JsonObject } from '../../base/json.ts';
+import { isRecord, type JsonObject, listRecords } from '../../base/json.ts';
 import { readAskedAbility } from '../../mcp/abilities.ts';
 import type { PlacePaths } from '../../workspace/place.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
@@ -80,7 +80,7 @@ const readText = (value: unknown) => (typeof value === 'string' ? value : '');
 
 /** Reads the texts of a request for a model's answer. */
 function readMessages(messages: unknown): string {
-  const blocks = (Array.isArray(messages) ? messages : []).filter(isRecord).flatMap(({ content }) => content);
+  const blocks = listRecords(messages).flatMap(({ content }) => content);
   return blocks
     .flatMap((block) => (isRecord(block) && typeof block['text'] === 'string' ? [block['text']] : []))
     .join('\n');

@@ -1,5 +1,5 @@
 import { describeError } from '../../base/errors.ts';
-import { isRecord } from '../../base/json.ts';
+import { isRecord, listRecords } from '../../base/json.ts';
 import { appendAll } from '../../base/lists.ts';
 import type { CoverageReport } from '../../model/coverage-report.ts';
 import type { Surface } from '../../model/surface.ts';
@@ -60,6 +60,6 @@ export function openCoverageLog(surfaces: readonly Surface[], { maxTraces }: { m
 function listRequests(trace: unknown): Array<Record<string, unknown>> {
   const found: Array<Record<string, unknown>> = [];
   const spans: unknown = isRecord(trace) ? trace['spans'] : undefined;
-  appendAll(found, (Array.isArray(spans) ? spans : []).filter(isRecord));
+  appendAll(found, listRecords(spans));
   return found.filter(({ category }) => category === 'request');
 }

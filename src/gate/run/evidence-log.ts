@@ -1,4 +1,4 @@
-import { isRecord } from '../../base/json.ts';
+import { isRecord, listRecords } from '../../base/json.ts';
 import { findSmallest } from '../../base/lists.ts';
 import { redactDeep, type Redactor } from '../../base/redaction.ts';
 import type { SuiteCase } from '../../cases/suite.ts';
@@ -139,9 +139,9 @@ export function keepTrace(trace: unknown, redactor: Redactor): KeptTrace | null 
     { messages: trace['messages'], spans: trace['spans'], metadata: trace['metadata'] },
     redactor,
   );
-  const output = listObjects(isRecord(metadata) ? metadata['serverOutput'] : []).flatMap(readLine);
-  const known = listObjects(messages);
-  const times = listObjects(spans).flatMap(readSpan);
+  const output = listRecords(isRecord(metadata) ? metadata['serverOutput'] : []).flatMap(readLine);
+  const known = listRecords(messages);
+  const times = listRecords(spans).flatMap(readSpan);
   const startMs = findSmallest(times.map((span) => span.startMs));
   const timeline = times.toSorted((a, b) => a.startMs - b.startMs || b.durationMs - a.durationMs).slice(0, maxSpans);
   if (known.length === 0 && times.length === 0) return null;
@@ -174,7 +174,7 @@ function note(text: string): TracedMessage {
 }
 
 function readMessage({ role, content }: JsonObject, maxLength: number): TracedMessage {
-  const parts = typeof content === 'string' ? [{ type: 'text', text: content }] : listObjects(content);
+  const parts = typeof content === 'string' ? [{ type: 'text', text: content }] : listRecords(content);
   const shown = parts.slice(0, maxParts).map((part) => readPart(part, maxLength));
   const leftOut = parts.length - shown.length;
   return {
@@ -204,7 +204,7 @@ function readPart(part: JsonObject, maxLength: number): TracedPart {
 function readOutput(value: unknown): string {
   if (typeof value === 'string') return value;
   if (!isRecord(value) || value['structuredContent'] !== undefined) return indent(value);
-  const content = listObjects(value['content']);
+  const content = listRecords(value['content']);
   const texts = content.flatMap(({ type, text }) => (type === 'text' && typeof text === 'string' ? [text] : []));
   return texts.length > 0 && texts.length === content.length ? texts.join('\n') : indent(value);
 }
@@ -229,10 +229,6 @@ function readLine({ atMs, text }: JsonObject): Array<{ atMs: number; text: strin
 
 function readName(value: unknown, fallback: string): string {
   return typeof value === 'string' && value !== '' ? truncateText(value, maxNameLength) : fallback;
-}
-
-function listObjects(value: unknown): JsonObject[] {
-  return Array.isArray(value) ? value.filter(isRecord) : [];
 }
 
 function indent(value: unknown): string {

@@ -1,4 +1,4 @@
-import { isRecord, type JsonObject, tryParseJson } from '../../base/json.ts';
+import { isRecord, type JsonObject, listRecords, tryParseJson } from '../../base/json.ts';
 import type { ModelAnswer } from '../../models/language-model.ts';
 import type { ProviderRequest, ProviderResponse, ReturnedResult, Wire } from '../driver.ts';
 
@@ -19,7 +19,7 @@ export const anthropicMessages: Wire = {
   toProviderPath: (path) => (/^\/v1\/messages(?:\?|$)/.test(path) ? path.slice('/v1'.length) : null),
   readModel: ({ body }) => (isRecord(body) && typeof body['model'] === 'string' ? body['model'] : null),
   readTools: ({ body }) => {
-    const tools = isRecord(body) && Array.isArray(body['tools']) ? body['tools'].filter(isRecord) : [];
+    const tools = listRecords(isRecord(body) ? body['tools'] : null);
     return tools.flatMap(({ name, description, input_schema: schema }) => {
       if (typeof name !== 'string') return [];
       const described = typeof description === 'string' ? description : null;
@@ -28,7 +28,7 @@ export const anthropicMessages: Wire = {
   },
   readTexts: ({ body }) => {
     const { system, messages } = isRecord(body) ? body : {};
-    const said = Array.isArray(messages) ? messages.filter(isRecord) : [];
+    const said = listRecords(messages);
     return [...readTexts(system), ...said.flatMap(({ content }) => readTexts(content))];
   },
   readResults: (request) =>
@@ -75,9 +75,9 @@ function readTexts(content: unknown): string[] {
 
 /** Returns the blocks of the messages of the user after the latest answer. */
 function readLastUserBlocks({ body }: ProviderRequest): JsonObject[] {
-  const messages = isRecord(body) && Array.isArray(body['messages']) ? body['messages'].filter(isRecord) : [];
+  const messages = listRecords(isRecord(body) ? body['messages'] : null);
   const last = messages.findLastIndex(({ role }) => role === 'assistant');
-  return messages.slice(last + 1).flatMap(({ content }) => (Array.isArray(content) ? content.filter(isRecord) : []));
+  return messages.slice(last + 1).flatMap(({ content }) => listRecords(content));
 }
 
 /** Returns a text; an empty one for anything else. */

@@ -1,4 +1,4 @@
-import { isRecord, type JsonObject, tryParseJson } from '../../base/json.ts';
+import { isRecord, type JsonObject, listRecords, tryParseJson } from '../../base/json.ts';
 import type { ModelAnswer } from '../../models/language-model.ts';
 import type { ProviderRequest, Wire } from '../driver.ts';
 import { printEventStream, readContentTexts, readEventStream } from './openai-parts.ts';
@@ -62,10 +62,6 @@ export const googleGenerateContent: Wire = {
     body: JSON.stringify({ error: { code: status, message, status: 'INVALID_ARGUMENT' } }),
   }),
 };
-
-function listRecords(value: unknown): JsonObject[] {
-  return Array.isArray(value) ? value.filter(isRecord) : [];
-}
 
 function readContents({ body }: ProviderRequest): JsonObject[] {
   return listRecords(isRecord(body) ? body['contents'] : undefined);

@@ -1,4 +1,4 @@
-import { isRecord, type JsonObject, tryParseJson } from '../../base/json.ts';
+import { isRecord, type JsonObject, listRecords, tryParseJson } from '../../base/json.ts';
 import { appendAll } from '../../base/lists.ts';
 import type { ModelAnswer } from '../../models/language-model.ts';
 import type { ProviderRequest, ProviderResponse, Wire } from '../driver.ts';
@@ -26,7 +26,7 @@ export const openAiChat: Wire = {
   toProviderPath: (path) => (/^\/v1\/chat\/completions(?:\?|$)/.test(path) ? path.slice('/v1'.length) : null),
   readModel: ({ body }) => (isRecord(body) && typeof body['model'] === 'string' ? body['model'] : null),
   readTools: ({ body }) => {
-    const tools = isRecord(body) && Array.isArray(body['tools']) ? body['tools'].filter(isRecord) : [];
+    const tools = listRecords(isRecord(body) ? body['tools'] : null);
     return tools.flatMap(({ function: declared }) => {
       const { name, description, parameters } = isRecord(declared) ? declared : {};
       if (typeof name !== 'string') return [];
@@ -70,7 +70,7 @@ export const openAiChat: Wire = {
 };
 
 function readMessages({ body }: ProviderRequest): JsonObject[] {
-  return isRecord(body) && Array.isArray(body['messages']) ? body['messages'].filter(isRecord) : [];
+  return listRecords(isRecord(body) ? body['messages'] : null);
 }
 
 /** Lists the parts of a content that are no text: images, audio and files. */
@@ -83,7 +83,7 @@ function readMessage({ content, reasoning_content: reasoning, tool_calls: calls 
   return [
     ...(typeof reasoning === 'string' && reasoning !== '' ? [{ type: 'reasoning' as const, text: reasoning }] : []),
     ...(text === '' ? [] : [{ type: 'text' as const, text }]),
-    ...(Array.isArray(calls) ? calls.filter(isRecord) : []).map(({ id, function: called }): Content => {
+    ...listRecords(calls).map(({ id, function: called }): Content => {
       const { name, arguments: input } = isRecord(called) ? called : {};
       return {
         type: 'tool-call',
@@ -113,7 +113,7 @@ function joinChunks(chunks: readonly JsonObject[]): JsonObject | undefined {
       const text = readContentTexts(delta[name]).join('');
       if (text !== '') message[name] = `${readContentTexts(message[name]).join('')}${text}`;
     }
-    for (const part of Array.isArray(delta['tool_calls']) ? delta['tool_calls'].filter(isRecord) : []) {
+    for (const part of listRecords(delta['tool_calls'])) {
       const { index, id, function: called } = part;
       // Some providers number no calls, and start each with its id.
       const at = typeof index === 'number' ? index : typeof id === 'string' ? calls.length : calls.length - 1;

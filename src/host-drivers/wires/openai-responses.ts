@@ -1,4 +1,4 @@
-import { isRecord, type JsonObject, tryParseJson } from '../../base/json.ts';
+import { isRecord, type JsonObject, listRecords, tryParseJson } from '../../base/json.ts';
 import type { ModelAnswer } from '../../models/language-model.ts';
 import type { ProviderRequest, ProviderResponse, ShownTool, Wire } from '../driver.ts';
 import {
@@ -55,7 +55,7 @@ export const openAiResponses: Wire = {
 };
 
 function readInput({ body }: ProviderRequest): JsonObject[] {
-  return isRecord(body) && Array.isArray(body['input']) ? body['input'].filter(isRecord) : [];
+  return listRecords(isRecord(body) ? body['input'] : null);
 }
 
 /** Lists the declared tools and namespaces: those of the request, and those that items of the conversation add. */
@@ -68,7 +68,7 @@ function listDeclared(request: ProviderRequest): JsonObject[] {
 function readTool(tool: JsonObject, namespace: string | null): ShownTool[] {
   const { type, name, description, parameters, tools } = tool;
   if (type === 'namespace') {
-    return (Array.isArray(tools) ? tools.filter(isRecord) : []).flatMap((each) => readTool(each, String(name)));
+    return listRecords(tools).flatMap((each) => readTool(each, String(name)));
   }
   const own = typeof name === 'string' ? name : String(type);
   return [
@@ -158,7 +158,7 @@ function printResponse({ content, finishReason, usage }: ModelAnswer, model: str
 }
 
 function printEvents(response: JsonObject): ProviderResponse {
-  const items = Array.isArray(response['output']) ? response['output'].filter(isRecord) : [];
+  const items = listRecords(response['output']);
   const events: JsonObject[] = [
     { type: 'response.created', response: { ...response, status: 'in_progress', output: [], usage: null } },
     ...items.flatMap((item, index) => [

@@ -1,5 +1,5 @@
 import { ConfigurationError } from '../../../../src/base/errors.ts';
-import { isRecord } from '../../../../src/base/json.ts';
+import { isRecord, listRecords } from '../../../../src/base/json.ts';
 import { defaultMatchOptions, matchOptionsSchema } from '../../../../src/cases/case.ts';
 import type { Dialect } from '../../../../src/suite/dialect.ts';
 import { readSuite } from '../../../../src/suite/read.ts';
@@ -79,7 +79,7 @@ function toWritable(
     expectedOutput,
     scenario,
     match: { ...defaultMatchOptions, ...(match.success ? match.data : {}) },
-    checks: Array.isArray(list) ? list.filter(isRecord) : [],
+    checks: listRecords(list),
     steps: steps.map((step) => {
       const { serverName: named, ...others } = step;
       return named === undefined || (step['kind'] === 'toolCall' && named === serverName) ? others : step;
