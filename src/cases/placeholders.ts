@@ -165,9 +165,13 @@ function fillField(key: string, value: unknown, filling: Filling): unknown {
 
 function fillPointers(capture: unknown, filling: Filling): unknown {
   if (!isRecord(capture)) return capture;
-  const entries = Object.entries(capture).map(([name, pointer]) => [
+  const entries = Object.entries(capture).map(([name, part]) => [
     name,
-    typeof pointer === 'string' ? fillPart(pointer, filling, escapePointerToken) : pointer,
+    typeof part === 'string'
+      ? fillPart(part, filling, escapePointerToken)
+      : isRecord(part)
+        ? fillFields(part, filling)
+        : part,
   ]);
   return Object.fromEntries(entries);
 }

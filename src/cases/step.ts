@@ -2,6 +2,7 @@ import { z } from 'zod';
 import type { Assertion } from '../checks/assertion.ts';
 import type { JsonObject } from '../base/json.ts';
 import type { InteractAction } from '../model/widget.ts';
+import type { Capture } from '../checks/captures.ts';
 
 /** The schemas of the values of steps. The evals file and the wire differ only in these. */
 export interface StepValues {
@@ -16,8 +17,8 @@ export interface StepValues {
   arguments: z.ZodType<JsonObject, JsonObject>;
   renderTimeoutMs: z.ZodType<number, number>;
   action: z.ZodType<InteractAction>;
-  /** Maps names for later steps to JSON Pointers into the result as the server sent it. */
-  capture: z.ZodType<Record<string, string>, Record<string, string>>;
+  /** Names the parts of the result that later steps use. */
+  capture: z.ZodType<Record<string, Capture>, Record<string, Capture>>;
 }
 
 /** The fields of the API's steps, by `kind`, which is always the first field. Each step also has an `id`, unique within the case. */

@@ -1,10 +1,9 @@
-import { isTooDeep, tryParseJson } from '../base/json.ts';
 import type { Secret } from '../base/redaction.ts';
 import type { Assertion, Check } from '../checks/assertion.ts';
+import { describeCapture, findCaptured } from '../checks/captures.ts';
 import type { TestCase } from '../cases/case.ts';
 import { type Fillable, type Filling, fillParts, variablePrefix, workspaceName } from '../cases/placeholders.ts';
 import type { Step } from '../cases/step.ts';
-import { describeAbsence, findByPointer, listSplits } from '../checks/json-documents.ts';
 import { clipReason, printValue } from '../checks/reasons.ts';
 import type { StepOutcome } from './step-outcome.ts';
 import type { Transcript } from './transcript.ts';
@@ -105,30 +104,13 @@ export function createCaseValues(
 /** Stores the captures of a step. A result without the captured part fails the step, unless the step has failed already. */
 function keepCaptures(step: Step, outcome: StepOutcome, captured: Map<string, unknown>): StepOutcome {
   if (outcome.status !== 'ok' || !('capture' in step) || step.capture === undefined) return outcome;
-  for (const [name, pointer] of Object.entries(step.capture)) {
-    const found = findInResult(outcome.result, pointer);
-    if (found !== null) captured.set(name, found.value);
+  for (const [name, capture] of Object.entries(step.capture)) {
+    const found = findCaptured(outcome.result, capture);
+    if ('value' in found) captured.set(name, found.value);
     else {
-      const reason = clipReason(
-        `${printValue(name)} captures ${pointer}: ${outcome.result === undefined ? 'the step has no result' : describeAbsence(outcome.result, pointer)}.`,
-      );
+      const reason = clipReason(`${printValue(name)} captures ${describeCapture(capture)}: ${found.missing}.`);
       return { ...outcome, status: 'fail', reason, effect: 'stop' };
     }
   }
   return outcome;
-}
-
-/** Finds the value at a pointer. If the pointer leads into a text, parses the text as JSON and continues there. */
-function findInResult(result: unknown, pointer: string): { value: unknown } | null {
-  const found = findByPointer(result, pointer);
-  if (found.kind === 'found') return { value: found.value };
-  for (const { head, tail } of listSplits(pointer)) {
-    const text = findByPointer(result, head);
-    if (text.kind !== 'found') continue;
-    const document = typeof text.value === 'string' ? tryParseJson(text.value) : undefined;
-    if (document === undefined || isTooDeep(document)) return null;
-    const inside = findByPointer(document, tail);
-    return inside.kind === 'found' ? { value: inside.value } : null;
-  }
-  return null;
 }

@@ -11,6 +11,7 @@ import {
   maxSchemaBytes,
 } from '../checks/parts.ts';
 import { nestedQuantifier } from '../checks/response.ts';
+import { createCaptureSchema } from '../checks/captures.ts';
 import { blankPattern, findNameProblem } from '../cases/placeholders.ts';
 import { createActionSchemas, createWidgetParts } from '../model/widget.ts';
 import { findIgnoreProblem } from './ignore-pattern.ts';
@@ -85,9 +86,30 @@ const pointer = z
     description: 'JSON Pointer into the structured content, or into text read as JSON.',
   });
 
+const capturePattern = re2Pattern
+  .superRefine((pattern, context) => {
+    const count = countGroups(pattern);
+    if (count <= 1) return;
+    const message = `A capture has at most one group, and ${JSON.stringify(pattern)} has ${count}; write \`(?:…)\` for those that are not captured`;
+    context.addIssue({ code: 'custom', message, params: { code: 'many-groups' } });
+  })
+  .meta({
+    pattern: String.raw`\S`,
+    description: 'RE2 expression. Its group is captured, or the whole match if it has none.',
+  });
+
+function countGroups(pattern: string): number {
+  try {
+    return RE2JS.compile(blankPattern(pattern)).groupCount();
+  } catch {
+    // Another finding names the mistake.
+    return 0;
+  }
+}
+
 /** The values that a step keeps of its result. */
 export const capture = z
-  .record(z.string(), pointer)
+  .record(z.string(), createCaptureSchema({ pointer, pattern: capturePattern }))
   .superRefine((names, context) => {
     for (const name of Object.keys(names)) {
       const message = findNameProblem(name);
@@ -98,8 +120,9 @@ export const capture = z
   })
   .meta({
     id: 'capture',
-    description: 'Values for later steps: names, and JSON Pointers into the result as the server sent it.',
-    examples: [{ noteId: '/structuredContent/id' }],
+    description:
+      'Values for later steps: names, and JSON Pointers into the result as the server sent it, or a part of a text there.',
+    examples: [{ noteId: '/structuredContent/id' }, { noteId: { path: '/content/0/text', matches: 'id: (\\d+)' } }],
   });
 
 const jsonSchema = z

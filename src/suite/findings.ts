@@ -41,5 +41,7 @@ const longestList = 40;
 export function findNearest(word: string, known: readonly string[]): string | undefined {
   // Allows a distance of 2 in short words too, because that is the distance of a transposition.
   const maxDistance = Math.max(Math.ceil(word.length / 3), Math.min(Math.ceil(word.length / 2), 2));
-  return closestMatch(word.slice(0, 100), known, { maxDistance });
+  // Of two words that are as near, the one that begins with it is meant.
+  const ordered = known.toSorted((a, b) => Number(b.startsWith(word)) - Number(a.startsWith(word)));
+  return closestMatch(word.slice(0, 100), ordered, { maxDistance });
 }

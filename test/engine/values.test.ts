@@ -4,6 +4,7 @@ import { systemClock } from '../../src/base/time.ts';
 import type { CaseOutcome } from '../../src/engine/outcome.ts';
 import { runCase } from '../../src/engine/run-case.ts';
 import type { Target } from '../../src/mcp/session.ts';
+import type { Capture } from '../../src/checks/captures.ts';
 import type { TestCase } from '../../src/cases/case.ts';
 import type { Step } from '../../src/cases/step.ts';
 import { assertStep, callStep, createCase } from '../support/factories/case-factory.ts';
@@ -17,6 +18,7 @@ beforeAll(async () => {
     create: { call: () => ({ ...text('{"note":{"id":"a.b"}}'), structuredContent: { id: 7, tags: ['x'] } }) },
     echo: { call: ({ args }) => ({ ...text(JSON.stringify(args)), structuredContent: args }) },
     fail: { call: () => ({ ...text('out of order'), isError: true }) },
+    say: { call: () => text('Created note (id: n-7) at 09:30.') },
   });
   target = { url: server.url, serverName: 'notes', protocol: 'legacy' };
 });
@@ -27,7 +29,7 @@ afterAll(async () => {
 
 const facts = { iteration: 3, uuid: 'c0ffee', variables: new Map([['TENANT', new Secret('acme')]]) };
 
-const create = (capture: Record<string, string>): Step => ({ ...callStep('create'), capture });
+const create = (capture: Record<string, Capture>): Step => ({ ...callStep('create'), capture });
 
 async function run(steps: Step[], overrides: Partial<TestCase> = {}): Promise<CaseOutcome> {
   const testCase = createCase(steps, { advancedConfig: { placeholders: true }, ...overrides });
@@ -114,6 +116,47 @@ describe('a value that a step captures', () => {
       error: `"total" captures ${pointer}: ${there}`,
       steps: ['fail', 'skipped'],
     });
+  });
+
+  it.each([
+    ['id: ([a-z]-\\d+)', 'n-7'],
+    ['(?:id|ID): \\S+\\)', 'id: n-7)'],
+    ['note|(task)', null],
+  ])('is a part of a text: the group of a pattern, or the whole match: %s', async (matches, value) => {
+    const say: Step = { ...callStep('say'), capture: { id: { path: '/content/0/text', matches } } };
+    const outcome = await run([say, callStep('echo', { id: '{{id}}' })]);
+    if (value === null) expect(summarize(outcome)).toMatchObject({ steps: ['fail', 'skipped'] });
+    else expect(outcome.actualToolCalls[1]?.arguments).toEqual({ id: value });
+  });
+
+  it.each([
+    [
+      'say',
+      { path: '/content/0/text', matches: 'task (\\d+)' },
+      '/content/0/text, matching "task (\\\\d+)": nothing in "Created note (id: n-7) at 09:30." matches.',
+    ],
+    ['say', { path: '/content/1/text', matches: 'id' }, '/content/1/text, matching "id": /content has 1 item.'],
+    ['create', { path: '/structuredContent/id', matches: '7' }, '/structuredContent/id, matching "7": 7 is no text.'],
+  ])('says what is there where no part of a text matches: %#', async (tool, capture, reason) => {
+    const outcome = await run([{ ...callStep(tool), capture: { id: capture } }, callStep('echo', { id: '{{id}}' })]);
+    expect(summarize(outcome)).toEqual({
+      status: 'completed',
+      result: 'failed',
+      error: `"id" captures ${reason}`,
+      steps: ['fail', 'skipped'],
+    });
+  });
+
+  it('fills the pattern of another capture as plain text, and its path as one key', async () => {
+    const outcome = await run([
+      create({ note: '/content/0/text/note/id', key: '/structuredContent/tags/0' }),
+      {
+        ...callStep('echo', { x: '[a+b] [a.b]' }),
+        capture: { found: { path: '/structuredContent/{{key}}', matches: '{{note}}' } },
+      },
+      callStep('echo', { found: '{{found}}' }),
+    ]);
+    expect(outcome.actualToolCalls[2]?.arguments).toEqual({ found: 'a.b' });
   });
 
   it('is not looked for in the result of a step that failed, and what needs it is not run', async () => {

@@ -139,6 +139,27 @@ describe('findings about names', () => {
       'a.yaml:4:41: "content" is not a JSON Pointer; write `/content` (bad-pointer)',
     ],
     [
+      ['{ toolCall: get, capture: { id: { path: content/0/text, matches: "a" } } }'],
+      'a.yaml:4:49: "content/0/text" is not a JSON Pointer; write `/content/0/text` (bad-pointer)',
+    ],
+    [
+      ['{ toolCall: get, capture: { id: { path: /content/0/text } } }'],
+      'a.yaml:4:41: The key `matches` is missing (missing-key)',
+    ],
+    [
+      ['{ toolCall: get, capture: { id: { path: /content/0/text, matches: a, match: a } } }'],
+      'a.yaml:4:78: Unknown key `match`; did you mean `matches`? (unknown-key)',
+    ],
+    [
+      ['{ toolCall: get, capture: { id: { path: /content/0/text, matches: "(a" } } }'],
+      'a.yaml:4:75: The pattern "(a" is refused: error parsing regexp: missing closing ): `(a` (unsafe-pattern)',
+    ],
+    [
+      ['{ toolCall: get, capture: { id: { path: /content/0/text, matches: "(a)(b)" } } }'],
+      'a.yaml:4:75: A capture has at most one group, and "(a)(b)" has 2; write `(?:…)` for those that are not captured (many-groups)',
+    ],
+    [['{ toolCall: get, capture: { id: 7 } }'], 'a.yaml:4:41: `id` must be text or a mapping, not 7 (wrong-type)'],
+    [
       ['{ toolCall: get, arguments: { id: "{{#if a}}" } }'],
       'a.yaml:4:43: "{{#if a}}" begins no placeholder; write `{{name}}`, or `\\{{` for the text `{{` (bad-placeholder)',
     ],

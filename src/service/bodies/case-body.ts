@@ -19,6 +19,7 @@ import {
   type TestCase,
   toPublicMatchOptions,
 } from '../../cases/case.ts';
+import { createCaptureSchema } from '../../checks/captures.ts';
 import { createStepSchema, type Step } from '../../cases/step.ts';
 import { createElementSchema } from '../../checks/elements.ts';
 import { wireActionSchemas, wireWidgetParts } from '../../model/widget.ts';
@@ -100,7 +101,7 @@ export function createStepsSchema(limits: Pick<ServiceLimits, 'stepsPerCase' | '
       ),
     renderTimeoutMs: z.number().max(120_000),
     action: z.discriminatedUnion('kind', wireActionSchemas),
-    capture: z.record(z.string(), z.string()),
+    capture: z.record(z.string(), createCaptureSchema({ pointer: anyText, pattern: anyText })),
   };
   return z.array(createStepSchema(values, assertionSchema)).min(1).max(limits.stepsPerCase);
 }
