@@ -1,8 +1,10 @@
 import { escapePointerToken } from '../base/json-pointer.ts';
 import { isRecord, listTexts, tryParseJson } from '../base/json.ts';
+import type { Capture } from '../checks/captures.ts';
 import type { ExploredRequest, Outcome } from '../explore/exploration.ts';
 import { rateSimilarity, splitName } from '../explore/vocabulary/names.ts';
-import { writeReference } from '../explore/world/placeholders.ts';
+import { findIdentifiers } from '../explore/vocabulary/identifiers.ts';
+import { type Reference, writeReference } from '../explore/world/placeholders.ts';
 import type { CleanStep } from './clean.ts';
 
 /** A step of a session, by its position. Its request may refer to results of earlier ones. */
@@ -10,11 +12,6 @@ export interface LinkedStep extends CleanStep {
   index: number;
   /** The positions of the steps that it takes values from. */
   needs: readonly number[];
-}
-
-interface Known {
-  index: number;
-  pointer: string;
 }
 
 /** A shorter text is the same by chance. */
@@ -25,24 +22,23 @@ const shortestText = 3;
  * had.
  */
 export function linkSteps(steps: readonly CleanStep[]): LinkedStep[] {
-  const known = new Map<unknown, Known>();
+  const known = new Map<unknown, Reference & { name: string }>();
   const sent = new Set<unknown>();
   return steps.map((step, index) => {
     const needs = new Set<number>();
     const request = linkRequest(step.request, (value, name) => {
       const found = known.get(value);
       if (found === undefined) return value;
-      if (typeof value === 'number' && rateSimilarity(splitName(name), splitName(readLast(found.pointer))) === 0)
-        return value;
-      needs.add(found.index);
-      return writeReference(found.index, found.pointer);
+      if (typeof value === 'number' && rateSimilarity(splitName(name), splitName(found.name)) === 0) return value;
+      needs.add(found.step);
+      return writeReference(found);
     });
     for (const value of listValues(step.request)) {
       // A value that the person knew stays as it is.
       if (!known.has(value)) sent.add(value);
     }
-    for (const { value, pointer } of listResult(step.outcome)) {
-      if (!sent.has(value) && !known.has(value)) known.set(value, { index, pointer });
+    for (const { value, name, capture } of listResult(step.outcome)) {
+      if (!sent.has(value) && !known.has(value)) known.set(value, { step: index, name, capture });
     }
     return { ...step, request, index, needs: [...needs] };
   });
@@ -70,8 +66,15 @@ function listValues(request: ExploredRequest): unknown[] {
   return values;
 }
 
-/** Lists the values of a result that a case can capture: in structured content, and in text that is JSON. */
-function listResult(outcome: Outcome): Array<{ value: unknown; pointer: string }> {
+/** A value of a result that a case can capture. */
+interface Capturable {
+  value: unknown;
+  name: string;
+  capture: Capture;
+}
+
+/** Lists the values of a result that a case can capture: in structured content, in text that is JSON, and the ids in another text. */
+function listResult(outcome: Outcome): Capturable[] {
   if (outcome.kind !== 'result' || outcome.isError) return [];
   const { structuredContent, content } = outcome.result;
   const blocks: unknown[] = Array.isArray(content) ? content : [];
@@ -80,12 +83,16 @@ function listResult(outcome: Outcome): Array<{ value: unknown; pointer: string }
     ...blocks.flatMap((block, index) => {
       const text = isRecord(block) && typeof block['text'] === 'string' ? block['text'] : '';
       const document = /^\s*[[{]/.test(text) ? tryParseJson(text) : undefined;
-      return listLeaves(document, `/content/${index}/text`);
+      const path = `/content/${index}/text`;
+      if (document !== undefined) return listLeaves(document, path);
+      return findIdentifiers(text)
+        .filter(({ value }) => typeof value === 'string')
+        .map(({ value, words, pattern }) => ({ value, name: words.join(' '), capture: { path, matches: pattern } }));
     }),
   ];
 }
 
-function listLeaves(value: unknown, pointer: string): Array<{ value: unknown; pointer: string }> {
+function listLeaves(value: unknown, pointer: string): Capturable[] {
   if (Array.isArray(value)) return value.flatMap((item, index) => listLeaves(item, `${pointer}/${index}`));
   if (isRecord(value)) {
     return Object.entries(value).flatMap(([name, member]) =>
@@ -93,7 +100,7 @@ function listLeaves(value: unknown, pointer: string): Array<{ value: unknown; po
     );
   }
   const isTelling = typeof value === 'string' ? value.length >= shortestText : typeof value === 'number';
-  return isTelling ? [{ value, pointer }] : [];
+  return isTelling ? [{ value, name: readLast(pointer), capture: pointer }] : [];
 }
 
 const readLast = (pointer: string) => pointer.split('/').findLast((part) => !/^\d+$/.test(part)) ?? '';

@@ -86,7 +86,7 @@ export function toObserved(steps: readonly LinkedStep[]): ObservedStep[] {
   const positions = new Map(steps.map(({ index }, position) => [index, position]));
   const move = (text: string) => {
     const found = readReference(text);
-    return found === null ? text : writeReference(positions.get(found.step) ?? found.step, found.pointer);
+    return found === null ? text : writeReference({ ...found, step: positions.get(found.step) ?? found.step });
   };
   return steps.map(({ request, outcome, asked }) => ({
     request: mapTexts<ExploredRequest>(request, move),

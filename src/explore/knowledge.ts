@@ -3,11 +3,18 @@ import { appendAll } from '../base/lists.ts';
 import { type JsonObject, listTexts } from '../base/json.ts';
 import type { ExploredRequest, ObservedStep, SessionRun } from './exploration.ts';
 import type { Inventory, ListedTool } from './inventory.ts';
-import type { Parameter } from './schema/parameters.ts';
+import { isNeededId, type Parameter } from './schema/parameters.ts';
 import { readResultTexts } from './stability/texts.ts';
-import { learnFromArguments, learnFromResult, learnFromText, type LearnedValue } from './vocabulary/learned-values.ts';
+import {
+  findLearned,
+  learnFromArguments,
+  learnFromResult,
+  learnFromText,
+  type LearnedValue,
+} from './vocabulary/learned-values.ts';
 import { isHarmlessRequest } from './vocabulary/statements.ts';
 import { listValues, rankFiles, type Vocabulary } from './vocabulary/vocabulary.ts';
+import { readReference } from './world/placeholders.ts';
 
 /** A call that was answered without an error, and the calls that it needs before it. */
 export interface WorkingCall {
@@ -27,6 +34,10 @@ export interface Knowledge {
   /** Replaces a call that worked by one that has something to work on. */
   noteTarget(tool: string, call: WorkingCall): void;
   noteRefusal(tool: string, message: string): void;
+  /** Remembers the ids that an answer made. */
+  noteMade(step: ObservedStep): void;
+  /** Checks if an answer of `maker` made an id that `tool` needs. */
+  makesIdFor(tool: ListedTool, maker: string): boolean;
   /** Learns the values in the results of a session whose calls changed nothing: they hold in every new world. */
   learn(run: SessionRun): void;
   /** Lists values for a parameter; `before` are the steps of the session so far, whose values come first. */
@@ -43,6 +54,7 @@ export function createKnowledge(
   const working = new Map<string, WorkingCall>();
   const refusals = new Map<string, string>();
   const learned: LearnedValue[] = [];
+  const made = new Map<string, readonly LearnedValue[]>();
   return {
     working,
     refusals,
@@ -52,13 +64,20 @@ export function createKnowledge(
     },
     noteTarget: (tool, call) => void working.set(tool, call),
     noteRefusal: (tool, message) => void refusals.set(tool, message),
+    noteMade: (step) => {
+      if (step.request.kind === 'tool') made.set(step.request.tool, listMade([step]).filter(isReference));
+    },
+    makesIdFor: ({ name: tool, parameters }, maker) =>
+      parameters.some(
+        (parameter) => isNeededId(parameter) && findLearned(made.get(maker) ?? [], parameter.name, tool).length > 0,
+      ),
     learn: ({ steps }) => {
       const areHarmless = steps.every(({ request }) => isHarmlessRequest(request, isHarmless));
       if (!areHarmless || learned.length > maxLearned) return;
       // A reference leads nowhere in another session.
       appendAll(
         learned,
-        listMade(steps).filter(({ value }) => !String(value).startsWith('{{result.')),
+        listMade(steps).filter((each) => !isReference(each)),
       );
     },
     listValues: (tool, parameter, before = []) => {
@@ -86,6 +105,8 @@ function listMadeFiles(steps: readonly ObservedStep[]): string[] {
   });
 }
 
+const isReference = ({ value }: LearnedValue) => readReference(String(value)) !== null;
+
 /** Lists the values in the results of steps. */
 function listMade(steps: readonly ObservedStep[]): LearnedValue[] {
   return steps.flatMap(({ request, observation }, step) => {
@@ -93,7 +114,7 @@ function listMade(steps: readonly ObservedStep[]): LearnedValue[] {
     if (outcome.kind !== 'result' || outcome.isError) return [];
     if (request.kind === 'prompt') return readResultTexts(outcome.result).flatMap((text) => learnFromText(text));
     if (request.kind !== 'tool') return [];
-    return learnFromResult(outcome.result, { tool: request.tool, step });
+    return learnFromResult(outcome.result, { tool: request.tool, args: request.arguments, step });
   });
 }
 

@@ -5,6 +5,7 @@ import {
   type ExploredRequest,
   hasNoEffects,
   nameRequest,
+  type Observation,
   type ObservedStep,
   type PhaseName,
   type SessionRun,
@@ -15,6 +16,7 @@ import type { TimeShares } from './time-shares.ts';
 import { readVerb } from './vocabulary/names.ts';
 import { isHarmlessRequest } from './vocabulary/statements.ts';
 import type { Trace } from './world/history.ts';
+import { fillReferences } from './world/placeholders.ts';
 import type { Start, Worlds } from './world/worlds.ts';
 
 /** Sends sessions to worlds, and keeps the observations. */
@@ -97,17 +99,10 @@ export function createLab(
       if (requests.some((request) => request.kind === 'tool' && explainStop(request.tool) !== null)) return null;
       if (sent + countExpected(requests, questions) > allowed || time.isOver()) return null;
       sent += requests.length;
-      const validities = await Promise.all(
-        requests.map((request) => checkArguments(request, (name) => tools.get(name))),
-      );
       const judge = (step: Pick<ObservedStep, 'request' | 'observation'>) => judgeTrace(step, isHarmless);
       const { observations, shared, before: left } = await worlds.run(requests, { start, judge });
       sent -= shared;
-      const steps = observations.map((observation, index): ObservedStep => {
-        const request = requests[index];
-        if (request === undefined) throw new RangeError('A world answered more requests than were sent.');
-        return { request, isValid: validities[index] ?? null, observation };
-      });
+      const steps = await describeSteps(requests, observations, (name) => tools.get(name));
       for (const [index, step] of steps.entries()) {
         noteLoss(step);
         if (index >= shared) sent += noteQuestions(step, questions);
@@ -147,8 +142,24 @@ export function judgeTrace(
   return request.kind === 'tool' && readVerb(request.tool) === 'remove' ? 'spoilt' : 'used';
 }
 
+/** Joins requests with what was observed. The arguments are checked as they were sent, with the values of earlier results. */
+export async function describeSteps(
+  requests: readonly ExploredRequest[],
+  observations: readonly Observation[],
+  findTool: (name: string) => ListedTool | undefined,
+): Promise<ObservedStep[]> {
+  const results = observations.map(({ outcome }) => (outcome.kind === 'result' ? outcome.result : undefined));
+  return await Promise.all(
+    observations.map(async (observation, index): Promise<ObservedStep> => {
+      const request = requests[index];
+      if (request === undefined) throw new RangeError('A world answered more requests than were sent.');
+      return { request, isValid: await checkArguments(fillReferences(request, results), findTool), observation };
+    }),
+  );
+}
+
 /** Checks if the arguments of a request fit the input schema of its tool; null for a request without one, or with one that cannot be used. */
-export async function checkArguments(
+async function checkArguments(
   request: ExploredRequest,
   findTool: (name: string) => ListedTool | undefined,
 ): Promise<boolean | null> {

@@ -119,6 +119,18 @@ describe('convertSession', () => {
     expect(written).toContain('          noteId: "{{id1}}"\n          title: milk');
   });
 
+  it('captures an id out of a sentence, and no other word of it', async () => {
+    const notes = createNotes();
+    const id = '3f2504e0-4f89-41d3-9a0c-0305e82c3301';
+    notes.ask('tools/call', { name: 'find_notes', arguments: { query: 'tea' } }, text(`Found "milk" (id: ${id}).`));
+    notes.ask('tools/call', { name: 'get_note', arguments: { noteId: id, title: 'milk' } }, text('Buy milk'));
+    const { text: written } = await convert(notes);
+    expect(written).toContain(
+      '        capture:\n          id1:\n            path: /content/0/text\n            matches: "id: ([0-9a-fA-F-]{36})"',
+    );
+    expect(written).toContain('          noteId: "{{id1}}"\n          title: milk');
+  });
+
   it('comments out what may change something, with the reason, and writes refusals as expected errors', async () => {
     const notes = createNotes();
     notes.ask('tools/call', { name: 'send_note', arguments: { to: 'ada' } }, text('sent'));

@@ -70,6 +70,25 @@ describe('exploreAndCheck', () => {
     );
   });
 
+  it('takes ids out of sentences, for a chain of three tools', async () => {
+    const exploration = await exploreInTest(nameExploredServer('chores'));
+    expect(listAnswered(exploration)).toEqual(['execute_chore', 'show_chore', 'split_work', 'verify_chore']);
+    const { cases } = draftCases(exploration, draftEverything);
+    const drafted = cases.find(
+      ({ content }) => content['title'] === 'verify_chore answers with choreId after split_work',
+    );
+    expect(drafted?.content['steps']).toEqual([
+      {
+        toolCall: 'split_work',
+        arguments: { work: 'alpha' },
+        capture: { id1: { path: '/content/0/text', matches: 'ID:\\*\\* `([0-9a-fA-F-]{36})' } },
+      },
+      { toolCall: 'execute_chore', arguments: { choreId: '{{id1}}' } },
+      { toolCall: 'verify_chore', arguments: { choreId: '{{id1}}' } },
+      { assert: { toolResultEquals: 'Verified.' } },
+    ]);
+  });
+
   it('keeps an answered session of each tool that answered, with the calls before it that it needs', async () => {
     const exploration = await exploreInTest(nameExploredServer('remarks'));
     expect(exploration.coverage.tools).toEqual({ reached: 3, of: 3 });

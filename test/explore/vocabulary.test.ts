@@ -1,7 +1,9 @@
 import { describe, expect, it } from 'vitest';
+import { findCaptured } from '../../src/checks/captures.ts';
 import { findDescribedDocuments, findDescribedValues } from '../../src/explore/vocabulary/described-values.ts';
 import { proposeChanges } from '../../src/explore/vocabulary/feedback.ts';
 import { readFileTexts } from '../../src/explore/vocabulary/file-texts.ts';
+import { findIdentifiers } from '../../src/explore/vocabulary/identifiers.ts';
 import { findLearned, learnFromResult } from '../../src/explore/vocabulary/learned-values.ts';
 import { readVerb, splitName } from '../../src/explore/vocabulary/names.ts';
 import { listValues, type Vocabulary } from '../../src/explore/vocabulary/vocabulary.ts';
@@ -189,7 +191,7 @@ describe('listValues', () => {
   it('replaces a line that a file has', () => {
     const learned = learnFromResult(
       { structuredContent: { content: 'Alpha\nBeta\n' } },
-      { tool: 'read_file', step: 0 },
+      { tool: 'read_file', args: {}, step: 0 },
     );
     const edit = { type: 'object', properties: { oldText: { type: 'string' } }, required: ['oldText'] };
     const values = listValues({ type: 'array', items: edit }, slot('edits', '', 'edit_file'), { ...nothing, learned });
@@ -246,11 +248,53 @@ describe('learned values', () => {
     const id = '3f2504e0-4f89-41d3-9a0c-0305e82c3301';
     const learned = learnFromResult(
       { content: [], structuredContent: { id, title: 'Milk' } },
-      { tool: 'create_note', step: 2 },
+      { tool: 'create_note', args: {}, step: 2 },
     );
     expect(findLearned(learned, 'noteId', 'get_note')).toEqual(['{{result.2/structuredContent/id}}']);
     expect(findLearned(learned, 'title', 'find_note')).toEqual(['Milk']);
     expect(findLearned(learned, 'colour', 'paint')).toEqual([]);
+  });
+
+  it('finds an id in a sentence, and none that the call was given', () => {
+    const id = '3f2504e0-4f89-41d3-9a0c-0305e82c3301';
+    const learn = (args: Record<string, unknown>) =>
+      learnFromResult(
+        { content: [{ type: 'text', text: `Note 12 was created with ID: \`${id}\`.` }] },
+        { tool: 'create_note', args, step: 0 },
+      );
+    expect(findLearned(learn({}), 'noteId', 'get_note')).toEqual([
+      '{{result.0/content/0/text~ ID: `([0-9a-fA-F-]{36})}}',
+    ]);
+    expect(learn({ parent: id })).toEqual([]);
+  });
+});
+
+describe('findIdentifiers', () => {
+  const uuid = '3f2504e0-4f89-41d3-9a0c-0305e82c3301';
+  const other = '9b2d7c10-1111-4222-8333-444455556666';
+
+  it.each([
+    [`Task ID: ${uuid}`, [{ value: uuid, words: ['task', 'id'], pattern: 'ID: ([0-9a-fA-F-]{36})' }]],
+    [`**ID:** \`${uuid}\``, [{ value: uuid, words: ['id'], pattern: 'ID:\\*\\* `([0-9a-fA-F-]{36})' }]],
+    [`任务ID为 ${uuid}`, [{ value: uuid, words: ['id'], pattern: '任务ID为 ([0-9a-fA-F-]{36})' }]],
+    ['Created note (id: n-7).', [{ value: 'n-7', words: ['id'], pattern: String.raw`id: ([\w-]+)` }]],
+    ['Stored with id 42.', [{ value: 42, words: ['id'], pattern: String.raw`id ([\w-]+)` }]],
+    ['commit 0a1b2c3d4e5f', [{ value: '0a1b2c3d4e5f', words: ['id'], pattern: 'commit ([0-9a-f]+)' }]],
+    // The words before them tell two ids of one text apart.
+    [
+      `old id ${uuid}, new id ${other}`,
+      [
+        { value: uuid, words: ['old', 'id'], pattern: 'id ([0-9a-fA-F-]{36})' },
+        { value: other, words: ['id'], pattern: 'new id ([0-9a-fA-F-]{36})' },
+      ],
+    ],
+    ['The id is missing; see user guide 7.', []],
+  ])('reads %s', (text, found) => {
+    expect(findIdentifiers(text)).toEqual(found);
+    // The gate's engine of expressions finds the same.
+    for (const { value, pattern } of findIdentifiers(text)) {
+      expect(findCaptured({ text }, { path: '/text', matches: pattern })).toEqual({ value: String(value) });
+    }
   });
 });
 

@@ -1,5 +1,5 @@
 import { isAnswered, isRefused, readsLikeError, wantsUrl } from '../answers.ts';
-import { isRecord, type JsonObject } from '../../base/json.ts';
+import { type JsonObject, listTexts } from '../../base/json.ts';
 import { appendAll } from '../../base/lists.ts';
 import { type Ability, abilities } from '../../model/client-abilities.ts';
 import type { AddedCase } from '../../suite/add-cases.ts';
@@ -16,7 +16,7 @@ import type { HiddenTools } from '../find-hidden.ts';
 import { isValidationMessage } from '../findings/validation-messages.ts';
 import { readOutcomeText } from '../stability/texts.ts';
 import { mapTexts } from '../../workspace/placeholders.ts';
-import { readReference } from '../world/placeholders.ts';
+import { readReference, type Reference } from '../world/placeholders.ts';
 import { chooseChecks } from './checks.ts';
 import { settleSession } from './settle.ts';
 import { type RequiredNames, writeTitle } from './title.ts';
@@ -242,56 +242,62 @@ export function draftSteps(
       ({ request }, other) => other !== index && JSON.stringify(request) === JSON.stringify(steps[index]?.request),
     );
   return steps.flatMap((step, index): JsonObject[] => {
-    const capture = captures.get(index);
-    const call = { ...draftRequest(step.request, captures), ...(capture !== undefined && { capture }) };
+    const call = draftRequest(step.request, { index, captures });
     const isChecked = isShown(index) || !isAnswered(step.observation);
     const checks = isChecked ? chooseChecks(step, { ...context, isLater: index > 0 }) : [];
     return [call, ...checks.map((check) => ({ assert: mapTexts(check, escapeText) }))];
   });
 }
 
-type Captures = ReadonlyMap<number, Record<string, string>>;
+/** The values that later requests take from results, by the text of their reference. */
+type Captures = ReadonlyMap<string, Reference & { name: string }>;
 
-/** Names the values that later requests take from results, by step. */
 function listCaptures(requests: readonly ExploredRequest[]): Captures {
-  const captures = new Map<number, Record<string, string>>();
-  const visit = (value: unknown) => {
-    if (typeof value === 'string') {
-      const reference = readReference(value);
-      if (reference === null) return;
-      const known = captures.get(reference.step) ?? {};
-      captures.set(reference.step, { ...known, [nameCapture(reference)]: reference.pointer });
-    } else if (Array.isArray(value)) for (const item of value) visit(item);
-    else if (isRecord(value)) for (const member of Object.values(value)) visit(member);
-  };
-  for (const request of requests) if (request.kind === 'tool') visit(request.arguments);
+  const captures = new Map<string, Reference & { name: string }>();
+  const takeName = createTaker(new Set());
+  for (const request of requests) {
+    for (const { text } of request.kind === 'tool' ? listTexts(request.arguments) : []) {
+      const reference = readReference(text);
+      if (reference !== null && !captures.has(text))
+        captures.set(text, { ...reference, name: takeName(nameCapture(reference)) });
+    }
+  }
   return captures;
 }
 
-function nameCapture({ step, pointer }: { step: number; pointer: string }): string {
-  const last = pointer.split('/').findLast((part) => !/^\d+$/.test(part)) ?? 'value';
-  return `${last.replaceAll(/\W+/g, '_').replace(/^(?=\d)/, '_')}${step + 1}`;
+/** Names a capture by what it holds, and the number of its step. */
+function nameCapture({ step, capture }: Reference): string {
+  const held =
+    typeof capture === 'string'
+      ? capture.split('/').findLast((part) => !/^\d+$/.test(part))
+      : /\b(\w+)\W*\(/.exec(capture.matches.toLowerCase())?.[1];
+  return `${(held ?? 'id').replaceAll(/\W+/g, '_').replace(/^(?=\d)/, '_')}${step + 1}`;
 }
 
-function draftRequest(request: ExploredRequest, captures: Captures): JsonObject {
+/** Drafts a request of a session as a step, with captures for the values that later ones take from its result. */
+function draftRequest(
+  request: ExploredRequest,
+  { index, captures }: { index: number; captures: Captures },
+): JsonObject {
   const fill = (text: string) => {
-    const reference = readReference(text);
-    if (reference === null) return escapeText(text);
-    return captures.has(reference.step) ? `{{${nameCapture(reference)}}}` : escapeText(text);
+    const found = captures.get(text);
+    return found === undefined ? escapeText(text) : `{{${found.name}}}`;
   };
   if (request.kind === 'resource') return { readResource: escapeText(request.uri) };
-  const step =
+  const own =
     request.kind === 'tool' ? { toolCall: escapeText(request.tool) } : { getPrompt: escapeText(request.prompt) };
-  return Object.keys(request.arguments).length === 0 ? step : { ...step, arguments: mapTexts(request.arguments, fill) };
+  const kept = [...captures.values()].filter(({ step }) => step === index);
+  return {
+    ...own,
+    ...(Object.keys(request.arguments).length > 0 && { arguments: mapTexts(request.arguments, fill) }),
+    ...(kept.length > 0 && { capture: Object.fromEntries(kept.map(({ name, capture }) => [name, capture])) }),
+  };
 }
 
 /** Drafts the requests of a session as steps, with captures for the values that later ones take from results. */
 export function draftRequests(session: readonly ExploredRequest[]): JsonObject[] {
   const captures = listCaptures(session);
-  return session.map((request, index) => {
-    const capture = captures.get(index);
-    return { ...draftRequest(request, captures), ...(capture !== undefined && { capture }) };
-  });
+  return session.map((request, index) => draftRequest(request, { index, captures }));
 }
 
 /** Drafts the session of a finding, commented out: it fails until the server is corrected, or the case is. */

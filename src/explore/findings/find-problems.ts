@@ -3,7 +3,7 @@ import { isJsonEqual, type JsonObject } from '../../base/json.ts';
 import { checkSchema } from '../../engine/schema-check.ts';
 import type { ExploredRequest, Finding, Observation, ObservedStep, SessionRun } from '../exploration.ts';
 import type { Inventory, ListedTool } from '../inventory.ts';
-import { checkArguments, judgeTrace } from '../lab.ts';
+import { describeSteps, judgeTrace } from '../lab.ts';
 import type { TimeShares } from '../time-shares.ts';
 import { printMasked } from '../stability/texts.ts';
 import { firstVariant, type WorldSource } from '../world/world.ts';
@@ -99,11 +99,7 @@ async function confirm(
   }
   const find = async (session: readonly ExploredRequest[]): Promise<Problem | null> => {
     const { observations } = await worlds.run(session, { start: 'own', judge });
-    const repeated: ObservedStep[] = [];
-    for (const [index, observation] of observations.entries()) {
-      const request = session[index] ?? { kind: 'tool', tool: '', arguments: {} };
-      repeated.push({ request, isValid: await checkArguments(request, context.findTool), observation });
-    }
+    const repeated = await describeSteps(session, observations, context.findTool);
     const found = await definition.find(repeated, context);
     return found.find(({ tool }) => tool === problem.tool) ?? null;
   };

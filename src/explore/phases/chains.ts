@@ -4,7 +4,7 @@ import type { ExploredRequest, ObservedStep } from '../exploration.ts';
 import type { ListedTool } from '../inventory.ts';
 import type { WorkingCall } from '../knowledge.ts';
 import { isSameOutcome } from '../lab.ts';
-import { listSwitches } from '../schema/parameters.ts';
+import { isNeededId, listSwitches } from '../schema/parameters.ts';
 import { readType } from '../schema/resolve.ts';
 import { rateSimilarity, readVerb, splitName } from '../vocabulary/names.ts';
 import { findStatement, missesTable, sampleTable } from '../vocabulary/statements.ts';
@@ -29,7 +29,8 @@ export async function linkTools(context: PhaseContext): Promise<void> {
   // A tool that works after the first round can be a producer in the second.
   const linked = [...(await findSetups(context)), ...(await findSetups(context, { changes: 3 }))];
   await coverParameters({ ...context, tools: linked });
-  await findTargets(context);
+  // A call that works on something now may prepare another one.
+  if (await findTargets(context)) await coverParameters({ ...context, tools: await findSetups(context) });
   await followEffects(context);
   await followStatements(context);
   await replaceFiles(context);
@@ -130,36 +131,43 @@ async function followStatements(context: PhaseContext): Promise<void> {
 }
 
 /**
- * Finds something to change or remove for tools that accept any name, and so worked without it, and for those that add something and
- * refused another call: they worked with little, such as an empty list.
+ * Finds something to change or remove for tools that accept any name or id, and so worked without it, and for those that add something
+ * and refused another call: they worked with little, such as an empty list. True if it found one.
  */
-async function findTargets(context: PhaseContext): Promise<void> {
+async function findTargets(context: PhaseContext): Promise<boolean> {
   const { lab, knowledge, tools } = context;
+  let hasFound = false;
   for (const tool of tools) {
     const call = knowledge.working.get(tool.name);
     const verb = readVerb(tool.name);
-    const isTarget = verb === 'remove' || verb === 'update' || (verb === 'create' && knowledge.refusals.has(tool.name));
+    const isTarget =
+      verb === 'remove' ||
+      verb === 'update' ||
+      (verb === 'create' && knowledge.refusals.has(tool.name)) ||
+      (verb === 'unknown' && tool.parameters.some(isNeededId));
     if (call === undefined || call.setup.length > 0 || !isTarget) continue;
     if (lab.isHarmless(tool.name) || lab.explainStop(tool.name) !== null) continue;
     // What is there when the server starts has more to it than what one call makes: other things refer to it.
     const [first] = (await listReads(tool, call, context)) ?? [];
     if (first !== undefined) {
       const own = callTool(tool, call.arguments);
-      if ((await lab.run([first, own, first], { phase: 'chains', start: 'new' })) === null) return;
+      if ((await lab.run([first, own, first], { phase: 'chains', start: 'new' })) === null) return hasFound;
     }
     for (const producer of listProducers(tool, context).slice(0, maxProducers)) {
       const made = knowledge.working.get(producer.name);
-      if (made === undefined || readVerb(producer.name) !== 'create') continue;
+      if (made === undefined || !(isMaker(producer) || knowledge.makesIdFor(tool, producer.name))) continue;
       const setup = [...made.setup, callTool(producer, made.arguments)];
       const prepared = await lab.run(setup, { phase: 'chains', start: 'new' });
-      if (prepared === null) return;
+      if (prepared === null) return hasFound;
       const target = await findTarget(tool, { call, setup, before: prepared.steps }, context);
-      if (target === null) return;
+      if (target === null) return hasFound;
       if (target === undefined) continue;
       knowledge.noteTarget(tool.name, target);
+      hasFound = true;
       break;
     }
   }
+  return hasFound;
 }
 
 /**
@@ -197,13 +205,14 @@ async function findTarget(
 const isMaker = ({ name }: ListedTool) => readVerb(name) === 'create';
 
 /**
- * Lists tools that may make the needs of another one, the most likely ones first: those that its refusal names, those that create things of
- * which it speaks, and those that create things of the same name.
+ * Lists tools that may make the needs of another one, the most likely ones first: those whose answers name an id that it takes, those that
+ * its refusal names, those that create things of which it speaks, and those that create things of the same name.
  */
 function listProducers(tool: ListedTool, { lab, knowledge, tools }: PhaseContext): ListedTool[] {
   const refusal = knowledge.refusals.get(tool.name) ?? '';
   const missing = new Set(splitName(refusal));
   const rate = (other: ListedTool) =>
+    Number(knowledge.makesIdFor(tool, other.name)) * 5 +
     Number(refusal.includes(other.name)) * 4 +
     Number(
       isMaker(other) &&
@@ -217,7 +226,8 @@ function listProducers(tool: ListedTool, { lab, knowledge, tools }: PhaseContext
     Number(tool.description.includes(other.name)) * 2 +
     rateOverlap(tool, other);
   return tools
-    .filter((other) => other !== tool && knowledge.working.has(other.name) && !lab.isHarmless(other.name))
+    .filter((other) => other !== tool && knowledge.working.has(other.name))
+    .filter(({ name }) => !lab.isHarmless(name) || knowledge.makesIdFor(tool, name))
     .filter((other) => readVerb(other.name) !== 'remove')
     .map((other) => ({ other, rate: rate(other) }))
     .toSorted((a, b) => b.rate - a.rate)
@@ -289,22 +299,28 @@ export async function listReads(
   if (done === null) return null;
   return readers.map((reader) => {
     const own = knowledge.working.get(reader.name)?.arguments ?? {};
-    const related = relate(reader, done.steps, knowledge);
+    const related = relate(reader, { steps: done.steps, setup: call.setup.length }, knowledge);
     return callTool(reader, { ...own, ...related });
   });
 }
 
-/** Finds arguments of a reader among the values of earlier steps. */
-function relate(reader: ListedTool, before: readonly ObservedStep[], knowledge: PhaseContext['knowledge']): object {
-  if (!before.some(({ observation }) => isAnswered(observation))) return {};
+/** Finds arguments of a reader among the values of earlier steps, of which the first ones are the setup. */
+function relate(
+  reader: ListedTool,
+  { steps, setup }: { steps: readonly ObservedStep[]; setup: number },
+  knowledge: PhaseContext['knowledge'],
+): object {
+  if (!steps.some(({ observation }) => isAnswered(observation))) return {};
   return buildArguments(reader, knowledge, {
-    // Only values that come literally from a call: a reference to a result has no value before that call.
-    before: before.map(({ observation, ...step }) => ({
-      ...step,
-      observation: { ...observation, outcome: { kind: 'result', isError: false, result: {} } },
-    })),
+    // The reader is asked before the call, too, when a reference to its result has no value.
+    before: steps.map((step, index) => (index < setup ? step : { ...step, observation: hideResult(step.observation) })),
   });
 }
+
+const hideResult = (observation: ObservedStep['observation']): ObservedStep['observation'] => ({
+  ...observation,
+  outcome: { kind: 'result', isError: false, result: {} },
+});
 
 /** The most readers of a file that is replaced. */
 const maxFileReaders = 2;

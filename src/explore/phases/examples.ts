@@ -1,7 +1,10 @@
+import { isJsonEqual } from '../../base/json.ts';
 import { isAnswered } from '../answers.ts';
-import { hasNoEffects } from '../exploration.ts';
+import { hasNoEffects, type ObservedStep } from '../exploration.ts';
 import type { ListedTemplate, ListedTool } from '../inventory.ts';
 import { isSameOutcome } from '../lab.ts';
+import { isNeededId } from '../schema/parameters.ts';
+import { findIdentifiers } from '../vocabulary/identifiers.ts';
 import { readVerb } from '../vocabulary/names.ts';
 import { buildArguments, callTool, type PhaseContext } from './phase.ts';
 import { settleRun } from './settle-run.ts';
@@ -95,13 +98,15 @@ export function sortTools(tools: readonly ListedTool[]): ListedTool[] {
 }
 
 /**
- * Finds out if calls of a tool change anything, where neither its annotations nor its name says so: called twice, it gives the same answer,
- * changes no file, and readers see the same.
+ * Finds out if calls of a tool change anything, where neither its annotations nor its name says so: called twice, it gives the same answer
+ * with the same ids, changes no file, and readers see the same.
  */
 export async function probeHarmless(tool: ListedTool, { lab, knowledge, tools }: PhaseContext): Promise<void> {
   const call = knowledge.working.get(tool.name);
   const verb = readVerb(tool.name);
   if (call === undefined || lab.isHarmless(tool.name) || (verb !== 'read' && verb !== 'unknown')) return;
+  // A call with an id that the server does not know shows nothing.
+  if (verb === 'unknown' && tool.parameters.some(isNeededId) && call.setup.length === 0) return;
   const readers = tools.filter(({ isReadOnly }) => isReadOnly).slice(0, 2);
   const reads = readers.flatMap((reader) => {
     const working = knowledge.working.get(reader.name);
@@ -116,6 +121,7 @@ export async function probeHarmless(tool: ListedTool, { lab, knowledge, tools }:
   const second = steps[reads.length + 1];
   const isSame =
     isSameOutcome(first, second) &&
+    isJsonEqual(listIds(first), listIds(second)) &&
     reads.every((_, index) => isSameOutcome(steps[index], steps[index + reads.length + 2]));
   const isQuiet = steps.every(({ observation }) => hasNoEffects(observation.files) && isAnswered(observation));
   if (!isSame || !isQuiet) return;
@@ -123,3 +129,7 @@ export async function probeHarmless(tool: ListedTool, { lab, knowledge, tools }:
   // Its answer in a new world holds in every other one. When it was first called, nothing showed that yet.
   if (call.setup.length === 0) knowledge.learn(run);
 }
+
+/** A call that gives another id each time makes something. */
+const listIds = (step: ObservedStep | undefined) =>
+  findIdentifiers(JSON.stringify(step?.observation.outcome ?? null)).map(({ value }) => value);

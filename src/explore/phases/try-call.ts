@@ -43,6 +43,7 @@ export async function tryCall(
     if (last === undefined) return null;
     const { observation, isValid } = last;
     if (isAnswered(observation)) {
+      knowledge.noteMade(last);
       if (setup.length === 0) knowledge.learn(run);
       return { run, arguments: args };
     }

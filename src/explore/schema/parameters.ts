@@ -1,4 +1,5 @@
 import { isRecord, type JsonObject } from '../../base/json.ts';
+import { splitName } from '../vocabulary/names.ts';
 import { readType, resolveSchema } from './resolve.ts';
 
 /** A property of the arguments of a tool. */
@@ -36,3 +37,7 @@ export function listSwitches(parameters: readonly Parameter[]): string[] {
     .filter(({ isRequired, schema }) => !isRequired && readType(schema) === 'boolean')
     .map(({ name }) => name);
 }
+
+/** Checks if a call needs the id of something. */
+export const isNeededId = ({ name, isRequired }: Pick<Parameter, 'name' | 'isRequired'>) =>
+  isRequired && splitName(name).at(-1) === 'id';

@@ -1,7 +1,8 @@
 import { escapePointerToken } from '../../base/json-pointer.ts';
-import { isRecord, type JsonObject, listRecords, tryParseJson } from '../../base/json.ts';
+import { isRecord, type JsonObject, listRecords, listTexts, tryParseJson } from '../../base/json.ts';
 import { writeReference } from '../world/placeholders.ts';
 import { hasVolatileForm } from '../stability/forms.ts';
+import { findIdentifiers } from './identifiers.ts';
 import { rateSimilarity, splitName } from './names.ts';
 
 /** A value that a server returned, or accepted, under a name. */
@@ -15,24 +16,43 @@ export interface LearnedValue {
 const maxValues = 200;
 const longestText = 200;
 
-/** Collects the named values in a result. `step` is its number in the session, for references to values that may differ each time. */
-export function learnFromResult(result: JsonObject, { tool, step }: { tool: string; step: number }): LearnedValue[] {
+/** Where a value comes from. */
+interface Origin {
+  /** The number of the step in the session, for references to values that may differ each time; null for arguments. */
+  step: number | null;
+  /** The texts of the request. What an answer repeats of them needs no reference. */
+  given: ReadonlySet<string>;
+}
+
+/** Collects the named values in the result of a call. */
+export function learnFromResult(
+  result: JsonObject,
+  { tool, args, step }: { tool: string; args: JsonObject; step: number },
+): LearnedValue[] {
+  const origin: Origin = { step, given: new Set([...listTexts(args)].map(({ text }) => text)) };
   const { structuredContent, content } = result;
   const about = splitName(tool).slice(1);
   if (isRecord(structuredContent))
-    return walk(structuredContent, { words: about, pointer: '/structuredContent', step });
+    return walk(structuredContent, { words: about, pointer: '/structuredContent', origin });
   const blocks = listRecords(content);
   return blocks.flatMap((block, index) => {
     if (typeof block['uri'] === 'string') return [{ words: ['uri'], value: block['uri'] }];
-    const document = typeof block['text'] === 'string' ? tryParseJson(block['text']) : undefined;
-    if (typeof document !== 'object') return [];
-    return walk(document, { words: about, pointer: `/content/${index}/text`, step });
+    if (typeof block['text'] !== 'string') return [];
+    const document = tryParseJson(block['text']);
+    const path = `/content/${index}/text`;
+    if (typeof document === 'object') return walk(document, { words: about, pointer: path, origin });
+    return findIdentifiers(block['text'])
+      .filter(({ value }) => !origin.given.has(String(value)))
+      .map(({ value, words, pattern }) => ({
+        words: dropRepeats([...about, ...words]),
+        value: typeof value === 'number' ? value : writeReference({ step, capture: { path, matches: pattern } }),
+      }));
   });
 }
 
 /** Collects the named values in the arguments of a call, which are known words whatever the result is. */
 export function learnFromArguments(args: JsonObject, tool: string): LearnedValue[] {
-  return walk(args, { words: splitName(tool).slice(1), pointer: '', step: null });
+  return walk(args, { words: splitName(tool).slice(1), pointer: '', origin: { step: null, given: new Set() } });
 }
 
 /** A name with a number or a text in quotes: `"limit": 3`, `city="Rome"`. */
@@ -48,21 +68,26 @@ export function learnFromText(text: string): LearnedValue[] {
 
 function walk(
   value: unknown,
-  { words, pointer, step }: { words: readonly string[]; pointer: string; step: number | null },
+  { words, pointer, origin }: { words: readonly string[]; pointer: string; origin: Origin },
 ): LearnedValue[] {
   if (typeof value === 'number' || typeof value === 'string') {
     if (typeof value === 'string' && (value === '' || value.length > longestText)) return [];
-    const isFixed = step === null || !hasVolatileForm(String(value));
-    return [{ words: dropRepeats(words), value: isFixed ? value : writeReference(step, pointer) }];
+    const { step, given } = origin;
+    const isFixed = step === null || given.has(String(value)) || !hasVolatileForm(String(value));
+    return [{ words: dropRepeats(words), value: isFixed ? value : writeReference({ step, capture: pointer }) }];
   }
   if (Array.isArray(value)) {
-    return value.slice(0, 5).flatMap((item, index) => walk(item, { words, pointer: `${pointer}/${index}`, step }));
+    return value.slice(0, 5).flatMap((item, index) => walk(item, { words, pointer: `${pointer}/${index}`, origin }));
   }
   if (!isRecord(value)) return [];
   const members = Object.entries(value).slice(0, 50);
   return members
     .flatMap(([name, member]) =>
-      walk(member, { words: [...words, ...splitName(name)], pointer: `${pointer}/${escapePointerToken(name)}`, step }),
+      walk(member, {
+        words: [...words, ...splitName(name)],
+        pointer: `${pointer}/${escapePointerToken(name)}`,
+        origin,
+      }),
     )
     .slice(0, maxValues);
 }

@@ -7,6 +7,7 @@ import { findDescribedDocuments, findDescribedValues, readAs } from './described
 import { byDepth, countLines, type FileTexts, listPatterns, listWords, matchesSome } from './file-texts.ts';
 import { findLearned, type LearnedValue } from './learned-values.ts';
 import { readVerb, splitName } from './names.ts';
+import { readReference } from '../world/placeholders.ts';
 import { isStatement } from './statements.ts';
 import { directoryNames, pathNames, typicalFormats, typicalNumbers, typicalTexts } from './typical-values.ts';
 
@@ -230,8 +231,10 @@ function listTexts(schema: JsonObject, slot: Slot, vocabulary: Vocabulary): stri
   const least = typeof minLength === 'number' ? minLength : 0;
   const most = typeof maxLength === 'number' ? maxLength : Infinity;
   const expression = typeof pattern === 'string' ? tryExpression(pattern) : null;
+  // The value of a reference is not known here, and the server made it.
   const fits = (text: string) =>
-    text.length >= least && text.length <= most && (expression === null || expression.test(text));
+    readReference(text) !== null ||
+    (text.length >= least && text.length <= most && (expression === null || expression.test(text)));
   const fitting = dropEqual(values).filter((text) => fits(text));
   if (fitting.length > 0) return fitting;
   const typical = [...Object.values(typicalFormats), ...typicalTexts.map((row) => row.values)].flat().map(String);

@@ -1,6 +1,6 @@
-import { isRecord, type JsonObject, tryParseJson } from '../../base/json.ts';
-import { resolveLocalReference } from '../../base/json-pointer.ts';
+import { isRecord, type JsonObject } from '../../base/json.ts';
 import { appendAll } from '../../base/lists.ts';
+import { type Capture, findCaptured } from '../../checks/captures.ts';
 import type { PlacePaths } from '../../workspace/place.ts';
 import { mapTexts } from '../../workspace/placeholders.ts';
 import type { ExploredRequest } from '../exploration.ts';
@@ -12,17 +12,25 @@ export interface WorldPaths extends PlacePaths {
   worlds: string;
 }
 
-const reference = /^\{\{result\.(\d+)(\/.*)\}\}$/;
+/** A JSON Pointer has `~` only before `0` and `1`, so that `~ ` separates it from the pattern. */
+const reference = /^\{\{result\.(\d+)(\/.*?)(?:~ (.*))?\}\}$/;
 
-/** Writes a reference to a value in the result of an earlier step of the session. */
-export function writeReference(step: number, pointer: string): string {
-  return `{{result.${step}${pointer}}}`;
+/** A value in the result of an earlier step of the session. */
+export interface Reference {
+  step: number;
+  capture: Capture;
+}
+
+export function writeReference({ step, capture }: Reference): string {
+  const part = typeof capture === 'string' ? capture : `${capture.path}~ ${capture.matches}`;
+  return `{{result.${step}${part}}}`;
 }
 
 /** Reads a reference; null for another text. */
-export function readReference(text: string): { step: number; pointer: string } | null {
-  const [, step, pointer] = reference.exec(text) ?? [];
-  return step === undefined || pointer === undefined ? null : { step: Number(step), pointer };
+export function readReference(text: string): Reference | null {
+  const [, step, path, matches] = reference.exec(text) ?? [];
+  if (step === undefined || path === undefined) return null;
+  return { step: Number(step), capture: matches === undefined ? path : { path, matches } };
 }
 
 /** Joins sessions to one. References in them keep their meaning. */
@@ -36,7 +44,7 @@ export function joinSessions(sessions: ReadonlyArray<readonly ExploredRequest[]>
 export function shiftReferences<Value>(value: Value, steps: number): Value {
   return mapTexts(value, (text) => {
     const found = readReference(text);
-    return found === null ? text : writeReference(found.step + steps, found.pointer);
+    return found === null ? text : writeReference({ ...found, step: found.step + steps });
   });
 }
 
@@ -45,21 +53,13 @@ export function fillReferences<Value>(value: Value, results: readonly unknown[])
 export function fillReferences(value: unknown, results: readonly unknown[]): unknown {
   if (typeof value === 'string') {
     const found = readReference(value);
-    return found === null ? value : (findInResult(results[found.step], found.pointer) ?? value);
+    if (found === null) return value;
+    const captured = findCaptured(results[found.step], found.capture);
+    return 'value' in captured ? captured.value : value;
   }
   if (Array.isArray(value)) return value.map((item) => fillReferences(item, results));
   if (!isRecord(value)) return value;
   return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, fillReferences(member, results)]));
-}
-
-/** Finds the value at a pointer. Below `/content/0/text`, the text is read as JSON. */
-function findInResult(result: unknown, pointer: string): unknown {
-  const direct = resolveLocalReference(`#${pointer}`, result);
-  if (direct !== undefined) return direct;
-  const [, head, tail] = /^(\/content\/\d+\/text)(\/.*)$/.exec(pointer) ?? [];
-  if (head === undefined || tail === undefined) return undefined;
-  const text = resolveLocalReference(`#${head}`, result);
-  return typeof text === 'string' ? resolveLocalReference(`#${tail}`, tryParseJson(text)) : undefined;
 }
 
 /** Reads a result as an object; other results are malformed anyway. */

@@ -35,6 +35,8 @@ const form = object({
 });
 
 const notes = new Map();
+const chores = new Map();
+const choreId = { type: 'string', pattern: '^[0-9a-f-]{36}$' };
 const tables = new Map();
 const remarks = new Map();
 const map = { places: [{ name: 'Rome' }, { name: 'Oslo' }], roads: [{ from: 'Rome', to: 'Oslo' }], signs: {} };
@@ -87,6 +89,36 @@ const sets = {
       schema: object({ noteId: string }),
       hints: { destructiveHint: true },
       call: ({ noteId }) => (notes.delete(noteId) ? text('deleted') : failure(`There is no note ${noteId}`)),
+    },
+  },
+  // Their ids are random, and stand in sentences.
+  chores: {
+    split_work: {
+      schema: object({ work: string }),
+      call: ({ work }) => {
+        const id = randomUUID();
+        chores.set(id, 'open');
+        return text(`Split "${work}" into one part.\n\n- **Chore ID:** \`${id}\``);
+      },
+    },
+    show_chore: {
+      schema: object({ choreId }),
+      hints: reads,
+      call: ({ choreId: id }) => (chores.has(id) ? text(`It is ${chores.get(id)}.`) : failure('Unknown chore')),
+    },
+    // It says that it knows none without the flag of an error.
+    execute_chore: {
+      schema: object({ choreId }),
+      call: ({ choreId: id }) => {
+        if (!chores.has(id)) return text('Nothing to do.');
+        chores.set(id, 'started');
+        return text('Started.');
+      },
+    },
+    verify_chore: {
+      schema: object({ choreId }),
+      call: ({ choreId: id }) =>
+        chores.get(id) === 'started' ? text('Verified.') : failure('Nothing was started under this id'),
     },
   },
   diary: {
