@@ -243,10 +243,22 @@ function listRequired({ tools }: Inventory): RequiredNames {
   );
 }
 
-/** Keeps one of each key. A crash, for example, can be found in several sessions. */
-function mergeDifferences(confirmed: readonly Confirmed[]): Confirmed[] {
+/**
+ * Keeps one of each key. A crash, for example, can be found in several sessions. What another session only finds changed at the place of a
+ * lost effect is said with that effect.
+ */
+export function mergeDifferences(confirmed: readonly Confirmed[]): Confirmed[] {
   const known = new Set<string>();
-  return confirmed.filter(({ candidate: { key } }) => !known.has(key) && known.add(key));
+  const place = ({ candidate: { requests, difference } }: Confirmed) => {
+    const request = requests.at(-1)?.request;
+    return request === undefined ? '' : writeKey(request, difference.pointer, 'lost');
+  };
+  const lost = new Set(confirmed.filter(({ candidate }) => candidate.difference.kind === 'lost').map(place));
+  return confirmed.filter((each) => {
+    const { key, difference } = each.candidate;
+    const isSaid = difference.kind === 'changed' && lost.has(place(each));
+    return !isSaid && !known.has(key) && known.add(key);
+  });
 }
 
 function describeConfirmed({ candidate, runs, chance }: Confirmed, required: RequiredNames): MeasuredDifference {

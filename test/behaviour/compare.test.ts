@@ -1,9 +1,33 @@
 import { beforeAll, describe, expect, it } from 'vitest';
+import { writeKey } from '../../src/behaviour/candidates.ts';
+import { mergeDifferences } from '../../src/behaviour/compare.ts';
+import type { FoundDifference } from '../../src/behaviour/compare-runs.ts';
 import type { ComparedBehaviour } from '../../src/behaviour/comparison.ts';
+import type { Confirmed } from '../../src/behaviour/confirm.ts';
 import { comparePatched, noteServer, type Patch } from '../support/behaviour.ts';
 
 const listFound = ({ measured }: ComparedBehaviour) =>
   measured.differences.map(({ kind, tool, pointer }) => `${kind} ${tool} ${pointer}`.trim());
+
+describe('mergeDifferences', () => {
+  /** A difference that a session with this reader as its last request has shown. */
+  const confirm = (kind: FoundDifference['kind'], reader: string, pointer: string): Confirmed => {
+    const request = { kind: 'tool', tool: reader, arguments: {} } as const;
+    const difference = { step: 0, kind, pointer, exact: null, what: '', before: '', after: '', value: null };
+    const key = writeKey(request, pointer, kind);
+    const requests = [{ request, isWrong: false, mayMake: false }];
+    const candidate = { key, requests, difference, shown: 3, of: 3, varies: false };
+    return { candidate, runs: { base: [], head: [] }, chance: null };
+  };
+
+  it('says a lost effect once, and what changed elsewhere, too', () => {
+    const changed = confirm('changed', 'list_notes', '/notes');
+    const lost = confirm('lost', 'list_notes', '/notes');
+    const others = [confirm('changed', 'list_notes', '/count'), confirm('changed', 'search_notes', '/notes')];
+    expect(mergeDifferences([changed, ...others, lost, lost])).toEqual([...others, lost]);
+    expect(mergeDifferences([changed, ...others])).toEqual([changed, ...others]);
+  });
+});
 
 describe('compareBehaviour', () => {
   const sums: Patch[] = [['sum: a + b', 'sum: a - b']];
