@@ -10,7 +10,14 @@ import { type Child, connectChild, type ProcessChild } from './bridge/child.ts';
 import { openSessionChannel, openStatelessChannel, type StdioChannel } from './bridge/channel.ts';
 import type { ProtocolAdapter } from './bridge/exchange.ts';
 import { type Bridge, createToken, openBridge } from './bridge/listen.ts';
-import { createNotification, createRequest } from './bridge/bridge-messages.ts';
+import {
+  createNotification,
+  createRequest,
+  type Message,
+  type RequestMessage,
+  type ResponseMessage,
+} from './bridge/bridge-messages.ts';
+import { continueOpening, holdOpen, isSameOpening } from './bridge/opening.ts';
 import { serveSessions } from './bridge/sessions.ts';
 import { shareChild } from './bridge/shared-child.ts';
 import { recordExits, type SessionExits } from './bridge/session.ts';
@@ -61,15 +68,13 @@ export async function openStdioServer(
     noise ??= line;
     warn(line);
   };
-  // If the check fails, its error quotes the line, so a warning would repeat it.
-  const handshake = await probeCommand(start, options.protocol, {
-    startChild: () => connectChild(startServerProcess(start, { readsStdin: true })),
-    warnOfNonProtocolOutput,
-  });
+  const isUsed = options.isolation === 'run' || options.sessions.count !== 0;
+  const { handshake, first } = await probeCommand(start, options.protocol, { isUsed, warnOfNonProtocolOutput });
   const isStateless = handshake.protocol === 'modern';
   const isShared = isStateless || options.isolation === 'run';
   const lost = Promise.withResolvers<ServerStartError>();
   const { pool, exits, witness } = openProcesses(start, {
+    first,
     isShared,
     sessions: options.sessions,
     warnOfNonProtocolOutput,
@@ -82,7 +87,7 @@ export async function openStdioServer(
   });
   const { channel, createAdapter } = isStateless
     ? reachStateless(pool)
-    : reachSessions(isShared ? shareChild(pool, { clock, logger }) : pool, {
+    : reachSessions(isShared ? shareChild(pool, { clock, logger }) : giveEach(pool), {
         exits,
         clock,
         logger,
@@ -131,11 +136,14 @@ interface Processes {
 function openProcesses(
   start: StartContext,
   {
+    first,
     isShared,
     sessions,
     warnOfNonProtocolOutput,
     onEnded,
   }: {
+    /** A process that runs already, for the first session; null if there is none. */
+    first: ProcessChild | null;
     isShared: boolean;
     sessions: SessionPlan;
     warnOfNonProtocolOutput: (line: string) => void;
@@ -149,6 +157,7 @@ function openProcesses(
   const pool = createChildPool({
     startChild: () =>
       connectChild(startServerProcess(start, { readsStdin: true }), { onNonProtocolOutput: warnOfNonProtocolOutput }),
+    first,
     // The shared process is replaced only on demand, when the previous one has already ended.
     plan: isShared ? onDemand : sessions,
     logger,
@@ -174,18 +183,29 @@ function openInstance(
 ): ServerInstance {
   const { pool, exits, witness } = openProcesses(start, {
     ...options,
+    first: null,
     isShared: isStateless,
     sessions: onDemand,
     onEnded: () => {},
   });
   const channel = isStateless
     ? openStatelessChannel(createStatelessServer(pool))
-    : openSessionChannel({ source: pool, exits });
+    : openSessionChannel({ source: giveEach(pool), exits });
   return {
     endpoint: { channel },
     witness,
     [Symbol.asyncDispose]: async () => {
       await Promise.all([channel[Symbol.asyncDispose](), pool[Symbol.asyncDispose]()]);
+    },
+  };
+}
+
+/** Gives each session a process of its own: the first one that of the readiness check, if it would initialize it in the same way. */
+function giveEach(pool: ChildPool): ChildSource {
+  return {
+    take: async ({ first }) => {
+      const child = await pool.take({ accepts: (opening) => isSameOpening(opening, first) });
+      return child.opening === null ? child : continueOpening(child, child.opening);
     },
   };
 }
@@ -220,27 +240,38 @@ function isLoss(
   return isShared && !isWitnessed && (exit.code !== 0 || child.isAnswering);
 }
 
+/** The most messages of a server during the readiness check that wait for the first session. */
+const maxUnread = 100;
+
 /**
- * The process that answers the readiness check serves no client afterwards: the first client initializes its own server with its own
- * capabilities. The process ends before the next one starts, which may need the same port or lock file.
+ * Starts the server and waits for its handshake. The process is kept for the first session, if one will come and nothing but `initialize`
+ * was asked. Else it ends before the next process starts, which may need the same port or lock file.
  */
 async function probeCommand(
   start: StartContext,
   protocol: WantedProtocol,
-  {
-    startChild,
-    warnOfNonProtocolOutput,
-  }: { startChild: () => ProcessChild; warnOfNonProtocolOutput: (line: string) => void },
-): Promise<Handshake> {
+  { isUsed, warnOfNonProtocolOutput }: { isUsed: boolean; warnOfNonProtocolOutput: (line: string) => void },
+): Promise<{ handshake: Handshake; first: ProcessChild | null }> {
   const { command, tail } = start;
-  const child = startChild();
+  let isChecked = false;
+  const child = connectChild(startServerProcess(start, { readsStdin: true }), {
+    // If the check fails, its error quotes the line, so a warning would repeat it.
+    onNonProtocolOutput: (line) => isChecked && warnOfNonProtocolOutput(line),
+  });
   const question = listEras(protocol.value)[0] === 'legacy' ? 'initialize' : 'server/discover';
   const describeNonProtocolOutput = () =>
     child.nonProtocolOutput === null
       ? ''
       : ` On stdout, where only MCP messages belong, it wrote: ${JSON.stringify(child.nonProtocolOutput)}.`;
+  const unread: Message[] = [];
+  const asked: Array<{ request: RequestMessage; answer: ResponseMessage }> = [];
+  let isKept = false;
   try {
-    const probe = await waitForReadiness(() => probeStdio(createPeer(child), protocol.value), {
+    const peer = createPeer(child, (message, request) => {
+      if (message.kind === 'response' && message.id === request.id) asked.push({ request, answer: message });
+      else if (unread.length <= maxUnread) unread.push(message);
+    });
+    const probe = await waitForReadiness(() => probeStdio(peer, protocol.value), {
       ...start,
       exited: child.exited.then((exit) =>
         createExitError(command, exit, { tail, remark: describeNonProtocolOutput() }),
@@ -260,8 +291,14 @@ async function probeCommand(
       },
     });
     if (probe.ok) {
+      isChecked = true;
       if (child.nonProtocolOutput !== null) warnOfNonProtocolOutput(child.nonProtocolOutput);
-      return probe.handshake;
+      const [exchange, ...others] = asked;
+      if (isUsed && exchange?.request.method === 'initialize' && others.length === 0 && unread.length <= maxUnread) {
+        isKept = true;
+        holdOpen(child, { params: exchange.request.params, answer: exchange.answer, unread });
+      }
+      return { handshake: probe.handshake, first: isKept ? child : null };
     }
     if ('offered' in probe) throw createRevisionError(probe.offered, protocol, tail);
     throw new ServerStartError(
@@ -272,20 +309,27 @@ async function probeCommand(
       },
     );
   } finally {
-    await child.stop();
+    if (!isKept) await child.stop();
   }
 }
 
-/** Adapts the child for the handshake: one request at a time, with numbers as ids, because some servers take no text. */
-export function createPeer(child: Pick<Child, 'send' | 'setListener'>): StdioPeer {
-  let lastId = 0;
+/**
+ * Adapts the child for the handshake: one request at a time, with numbers as ids, because some servers take no text. It counts from 0, as
+ * the gate's client does, so that a client that goes on uses no id again.
+ */
+export function createPeer(
+  child: Pick<Child, 'send' | 'setListener'>,
+  onMessage: (message: Message, request: RequestMessage) => void = () => {},
+): StdioPeer {
+  let nextId = 0;
   return {
     request: (method, params) =>
       new Promise((resolve) => {
-        lastId += 1;
-        const request = createRequest(lastId, method, params);
+        const request = createRequest(nextId, method, params);
+        nextId += 1;
         child.setListener({
           onMessage: (message) => {
+            onMessage(message, request);
             if (message.kind !== 'response' || message.id !== request.id) return undefined;
             resolve({ result: message.result, isError: message.error !== null, text: message.text });
             return undefined;

@@ -82,7 +82,7 @@ describe('a command that does not become a server', () => {
 
   it('is quoted when its answer is no handshake', async () => {
     const script =
-      'process.stdin.on("data", () => console.log(JSON.stringify({ jsonrpc: "2.0", id: 1, result: { hello: 1 } })))';
+      'process.stdin.on("data", () => console.log(JSON.stringify({ jsonrpc: "2.0", id: 0, result: { hello: 1 } })))';
     const error = await failToStart({ command: `${node} -e '${script}'` });
     expect(error.message).toMatch(/with something else than an MCP handshake: \{.*"hello":1/);
   });

@@ -144,7 +144,7 @@ describe('a server of another revision', () => {
 
   it('is refused over stdio', async () => {
     const result = { protocolVersion: '2099-01-01', capabilities: {}, serverInfo: { name: 'demo', version: '1' } };
-    const answer = JSON.stringify({ jsonrpc: '2.0', id: 1, result });
+    const answer = JSON.stringify({ jsonrpc: '2.0', id: 0, result });
     const command = `${process.execPath} -e 'process.stdin.on("data", () => console.log(process.argv[1]))' '${answer}'`;
     const error: unknown = await openTestServer({ command }).catch((reason: unknown) => reason);
     expect((error as Error).message).toBe(

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { JSONRPCMessage } from '@modelcontextprotocol/client';
 import type { Conversation, RequestHandling, ServerChannel } from '../../mcp/channel.ts';
 import type { ChildSource } from './child-pool.ts';
-import { createError, type Message, readMessage } from './bridge-messages.ts';
+import { createError, type Message, readMessage, type RequestMessage } from './bridge-messages.ts';
 import type { Reply } from './reply.ts';
 import { describeEnd, openSession, type Session, type SessionExits } from './session.ts';
 import type { StatelessServer } from './stateless-server.ts';
@@ -25,8 +25,8 @@ export function openSessionChannel({ source, exits }: { source: ChildSource; exi
       let session: Session | undefined;
       let isOver = false;
 
-      const begin = async (): Promise<Session> => {
-        const child = await source.take({ signal: left.signal });
+      const begin = async (first: RequestMessage): Promise<Session> => {
+        const child = await source.take({ signal: left.signal, first });
         session = openSession(randomUUID(), child, ({ id }, exit) => {
           isOver = true;
           if (exit !== null) exits.add(id, exit);
@@ -46,7 +46,7 @@ export function openSessionChannel({ source, exits }: { source: ChildSource; exi
             await session?.notify(message);
             return;
           }
-          const { id } = session ?? (await begin());
+          const { id } = session ?? (await begin(message));
           const reply = openReply(handling);
           if (isOver) reply.end(createError(message.id, describeEnd(exits.find(id))));
           else await session?.request(message, reply);

@@ -2,7 +2,8 @@ import { ServerStartError } from '../../base/errors.ts';
 import type { Logger } from '../../base/logger.ts';
 import type { ProcessExit } from '../process.ts';
 import type { SessionPlan } from '../running-server.ts';
-import type { Child, ProcessChild } from './child.ts';
+import type { RequestMessage } from './bridge-messages.ts';
+import type { Child, Opening, ProcessChild } from './child.ts';
 
 /**
  * The most servers in a row that may end by themselves before their first answer; then no more are started. A server that answered and
@@ -21,12 +22,22 @@ const maxLeaving = 16;
 
 /** Provides servers to sessions. */
 export interface ChildSource {
-  /** @throws {ServerStartError} if too many servers in a row have ended before their first answer. */
-  take(options: { signal: AbortSignal }): Promise<Child>;
+  /**
+   * `first` is the first request of the client, if it is known.
+   *
+   * @throws {ServerStartError} if too many servers in a row have ended before their first answer.
+   */
+  take(options: { signal: AbortSignal; first?: RequestMessage }): Promise<Child>;
 }
 
-export interface ChildPool extends ChildSource, AsyncDisposable {
-  take(): Promise<ProcessChild>;
+export interface ChildPool extends AsyncDisposable {
+  /**
+   * `accepts` says if the caller can continue with a process that the gate has initialized. If not, that process ends before another one
+   * starts.
+   *
+   * @throws {ServerStartError} if too many servers in a row have ended before their first answer.
+   */
+  take(options?: { accepts: (opening: Opening) => boolean }): Promise<ProcessChild>;
   /** Stops the servers in use, so that the next one is fresh. */
   renew(): Promise<void>;
   /** Replaces the plan. If the old or the new plan is exclusive, no process starts before all current ones have ended. */
@@ -47,6 +58,8 @@ export interface PoolEvents {
  */
 export function createChildPool(options: {
   startChild: () => ProcessChild;
+  /** A process that runs already, for the first caller. */
+  first: ProcessChild | null;
   plan: SessionPlan;
   logger: Logger;
   events: PoolEvents;
@@ -62,11 +75,11 @@ export function createChildPool(options: {
   let warmExits = 0;
   let isDisposed = false;
 
-  const start = (): ProcessChild => {
-    const child = options.startChild();
+  const add = (child: ProcessChild): ProcessChild => {
     all.set(child, watch(child));
     return child;
   };
+  const start = () => add(options.startChild());
   const mayStart = () => (plan.isExclusive ? all.size === 0 : !earlier.some((child) => all.has(child)));
   const watch = async (child: ProcessChild) => {
     const exit = await child.exited;
@@ -94,6 +107,12 @@ export function createChildPool(options: {
     const wanted = plan.count === null ? plan.warmProcesses : Math.min(plan.warmProcesses, plan.count - taken);
     while (idle.length < wanted && mayStart()) idle.push(start());
   };
+  /** Ends an idle process that never had a client. Only one that was initialized may have something to save. */
+  const leave = async (child: ProcessChild) => await (child.opening === null ? child.kill() : child.stop());
+  const endUnaccepted = async (accepts: (opening: Opening) => boolean) => {
+    const index = idle.findIndex(({ opening }) => opening !== null && !accepts(opening));
+    if (index !== -1) await Promise.all(idle.splice(index, 1).map(leave));
+  };
   const mustWait = () => !mayStart() && !idle.some((child) => !child.hasEnded);
   const waitForLeaving = async () => {
     for (;;) {
@@ -103,9 +122,11 @@ export function createChildPool(options: {
     }
   };
 
+  if (options.first !== null) idle.push(add(options.first));
   refill();
   return {
-    take: async () => {
+    take: async ({ accepts } = { accepts: () => false }) => {
+      await endUnaccepted(accepts);
       await waitForLeaving();
       // There is no await between this check and the start, so that only one of several callers gets the process.
       while (mustWait()) await Promise.race(all.values());
@@ -132,15 +153,14 @@ export function createChildPool(options: {
       plan = next;
       taken = 0;
       if (isExclusive) {
-        for (const child of idle.splice(0)) void child.kill();
+        for (const child of idle.splice(0)) void leave(child);
         earlier = [...all.keys()];
       }
       refill();
     },
     [Symbol.asyncDispose]: async () => {
       isDisposed = true;
-      // A warm process had no client, so it has nothing to save.
-      await Promise.all(idle.splice(0).map((child) => child.kill()));
+      await Promise.all(idle.splice(0).map(leave));
       await Promise.all(Array.from(all.keys(), (child) => child.stop()));
     },
   };

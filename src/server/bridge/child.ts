@@ -1,4 +1,5 @@
 import { once } from 'node:events';
+import type { JsonObject } from '../../base/json.ts';
 import { clipText } from '../../base/text.ts';
 import { createResponseScanner } from '../../mcp/response-scanner.ts';
 import { iterationLimits } from '../../mcp/traffic-budget.ts';
@@ -35,6 +36,16 @@ export interface Child {
   readOutput?(): readonly OutputLine[];
 }
 
+/** The handshake that the gate has completed with a process before a client took it. */
+export interface Opening {
+  /** The parameters of `initialize`. */
+  params: JsonObject;
+  /** The answer to it. */
+  answer: ResponseMessage;
+  /** Passes on the messages that the server has sent since then. */
+  release: (onMessage: ChildListener['onMessage']) => void;
+}
+
 /** A conversation with a process of its own. */
 export interface ProcessChild extends Child {
   readOutput(): readonly OutputLine[];
@@ -52,6 +63,8 @@ export interface ProcessChild extends Child {
   readonly hasAnswered: boolean;
   /** The first line on stdout that is no JSON-RPC message, shortened; null if there was none. */
   readonly nonProtocolOutput: string | null;
+  /** Null unless the gate has initialized it for the first client. */
+  opening: Opening | null;
   kill(): Promise<void>;
   /** Kills the process for its behaviour, so that the end counts as its own. `why` is added to its output. */
   expel(why: string): void;
@@ -152,6 +165,7 @@ export function connectChild(
     get nonProtocolOutput() {
       return nonProtocolOutput;
     },
+    opening: null,
     exited,
     readOutput: () => server.readOutput(),
     setListener: (next) => {

@@ -1,3 +1,4 @@
+import type { JsonObject } from '../../base/json.ts';
 import type { Logger } from '../../base/logger.ts';
 import { type Clock, race } from '../../base/time.ts';
 import type { ProcessExit } from '../process.ts';
@@ -12,6 +13,7 @@ import {
   rpcErrorCodes,
   withId,
 } from './bridge-messages.ts';
+import { isSameOpening } from './opening.ts';
 import { createRequestIds, type RequestIds } from './request-ids.ts';
 
 /** The time that the process has, after a cancelled call, to show that it still answers. */
@@ -31,8 +33,9 @@ interface SharedProcess {
 /**
  * Lets sessions use one process in turns: `take` waits until the previous turn has ended. A process can be initialized only once, so
  * later sessions get a copy of its first answer. A client with other capabilities gets a fresh process, since a server keeps the first
- * capabilities that it gets. Request ids are renumbered, because every client starts at 0 and a late answer must not reach the next
- * client. A process that a call has blocked is replaced, since every later turn would fail.
+ * capabilities that it gets. So does a first client that does not begin exactly as the gate did, if the gate has initialized the process.
+ * Request ids are renumbered, because every client starts at 0 and a late answer must not reach the next client. A process that a call has
+ * blocked is replaced, since every later turn would fail.
  */
 export function shareChild(pool: ChildPool, options: { clock: Clock; logger: Logger }): ChildSource {
   // Starts the process now, so that it is ready for the first session.
@@ -64,9 +67,18 @@ export function shareChild(pool: ChildPool, options: { clock: Clock; logger: Log
 }
 
 async function takeShared(pool: ChildPool): Promise<SharedProcess> {
-  const child = await pool.take();
-  return { child, requestIds: createRequestIds(), initializeResult: null, announced: '', isInitialized: false };
+  const child = await pool.take({ accepts: () => true });
+  const { opening } = child;
+  return {
+    child,
+    requestIds: createRequestIds(),
+    initializeResult: opening?.answer ?? null,
+    announced: opening === null ? '' : printCapabilities(opening.params),
+    isInitialized: false,
+  };
 }
+
+const printCapabilities = (params: JsonObject) => JSON.stringify(params['capabilities'] ?? {});
 
 function openTurn(
   first: SharedProcess,
@@ -83,8 +95,11 @@ function openTurn(
   let hasGivenUp = false;
 
   const initialize = async (request: RequestMessage) => {
-    const announced = JSON.stringify(request.params['capabilities'] ?? {});
-    if (shared.initializeResult !== null && shared.announced !== announced) {
+    const announced = printCapabilities(request.params);
+    const { opening } = shared.child;
+    const isOther =
+      opening === null || shared.isInitialized ? shared.announced !== announced : !isSameOpening(opening, request);
+    if (shared.initializeResult !== null && isOther) {
       shared.child.setListener({ onMessage: () => undefined, onExit: () => {} });
       await shared.child.stop();
       shared = await replace();
@@ -128,8 +143,11 @@ function openTurn(
       if (message.kind === 'request') {
         await (message.method === 'initialize' ? initialize(message) : child.send(requestIds.assign(message, message)));
       } else if (message.kind === 'notification' && message.method === 'notifications/initialized') {
-        if (!shared.isInitialized) await child.send(message);
+        const { isInitialized } = shared;
         shared.isInitialized = true;
+        if (isInitialized) return;
+        if (child.opening === null) await child.send(message);
+        else child.opening.release(onMessage);
       } else if (message.kind === 'notification' && message.method === 'notifications/cancelled') {
         const cancelled = requestIds.cancel((request) => request.id === message.params['requestId'], message.params);
         hasGivenUp ||= cancelled.length > 0;
