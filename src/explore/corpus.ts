@@ -5,8 +5,9 @@ import type { Inventory } from './inventory.ts';
 import { listSwitches } from './schema/parameters.ts';
 import { maskForms } from './stability/forms.ts';
 import { printMasked, readOutcomeText, readRefusal } from './stability/texts.ts';
-import { readVerb } from './vocabulary/names.ts';
+import { readVerb, splitName } from './vocabulary/names.ts';
 import { largeNumber, specialText, unknownValues } from './vocabulary/typical-values.ts';
+import { belowDirectory, namesOfSearches } from './vocabulary/vocabulary.ts';
 import { explainRefusalByWorld } from './world/refused-by-world.ts';
 
 /** A session that is worth keeping, with the features that no session before it shows. */
@@ -57,9 +58,12 @@ function limitSessions(kept: readonly KeptSession[], most: number): KeptSession[
 function rank({ adds, run }: KeptSession): number {
   const isWrong = run.steps.some(({ isValid }) => isValid === false);
   if (adds.some((feature) => /^(?:tool|resource|prompt|state|kept|search) /.test(feature))) return 0;
-  if (adds.some((feature) => /^(?:parameter|value) /.test(feature))) return 1;
+  if (adds.some(isTelling)) return 1;
   return isWrong ? 3 : 2;
 }
+
+/** Checks if a feature shows what a parameter changes: an amount of more than there is changes little. */
+export const isTelling = (feature: string) => /^(?:parameter|value) /.test(feature) && !feature.endsWith(moreThanThere);
 
 /** A lost process is a finding, and no expectation. */
 const isSteady = (kind: string) => kind === 'result' || kind === 'error';
@@ -79,7 +83,7 @@ function trimSession(run: SessionRun, adds: readonly string[], inventory: Invent
   const readOnly = new Set(inventory.tools.filter(({ isReadOnly }) => isReadOnly).map(({ name }) => name));
   const shown = new Set(
     [...changed]
-      .filter((index) => describeState(steps, index).some((state) => adds.includes(state)))
+      .filter((index) => describeState(steps, index, inventory).some((state) => adds.includes(state)))
       .flatMap((index) => findEqual(steps, index)),
   );
   const adding = new Set(
@@ -120,7 +124,7 @@ const isSameRequest = (left: ExploredRequest, right: ExploredRequest) => JSON.st
 
 /** Lists the features of a session. */
 function listFeatures({ steps }: SessionRun, inventory: Inventory): string[] {
-  const states = [...findChangedReads(steps)].flatMap((index) => describeState(steps, index));
+  const states = [...findChangedReads(steps)].flatMap((index) => describeState(steps, index, inventory));
   const searches = steps.flatMap((_, index) => describeSearch(steps, index));
   const kept = steps.flatMap((_, index) => describeKept(steps, index, inventory));
   return [...new Set([...steps.flatMap((step) => listStepFeatures(step, inventory)), ...states, ...kept, ...searches])];
@@ -157,20 +161,29 @@ function listStepFeatures(step: ObservedStep | undefined, inventory: Inventory):
   return [`tool ${subject}`, ...parameters, shape, ...asked];
 }
 
-/** The name of a list of which one part is missing, as the feature of a session. */
-export const partlyMissing = 'of which one is missing';
+const partlyMissing = 'of which one is missing';
+const ofDirectory = 'of a directory';
+const withSpecial = 'with special characters';
+
+/** What a list can have that others of its parameter do not have, as in the features of sessions. */
+export const kindsOfLists: readonly string[] = [partlyMissing, ofDirectory, withSpecial];
+
+/** How the feature of a session ends whose call asks for more than there is. */
+const moreThanThere = 'of more than there is';
 
 /** Names what an argument has that others of its parameter do not have. */
 function listKinds(value: unknown): string[] {
   const isMissing = (text: unknown) =>
     typeof text === 'string' && (text === unknownValues.text || text.split('/').at(-1) === unknownValues.path);
+  if ([...listTexts(value)].some(({ text }) => text === specialText)) return [withSpecial];
   if (Array.isArray(value)) {
     const missing = value.filter(isMissing).length;
-    return missing > 0 && missing < value.length ? [partlyMissing] : [];
+    if (missing > 0 && missing < value.length) return [partlyMissing];
+    return value.length === 1 ? listKinds(value[0]).filter((kind) => kind === ofDirectory) : [];
   }
-  if (value === largeNumber) return ['of more than there is'];
+  if (value === largeNumber) return [moreThanThere];
   if (value === '') return ['that is empty'];
-  if ([...listTexts(value)].some(({ text }) => text === specialText)) return ['with special characters'];
+  if (typeof value === 'string' && value.endsWith(belowDirectory)) return [ofDirectory];
   const isBelow = typeof value === 'string' && value.split('/').slice(0, -1).includes(unknownValues.directory);
   return isBelow ? ['below a directory that is missing'] : [];
 }
@@ -184,7 +197,8 @@ function describeSearch(steps: readonly ObservedStep[], index: number): string[]
   if (maker === tool) return [];
   const texts = [...listTexts(given)];
   return Object.entries(wanted).flatMap(([name, value]) => {
-    if (typeof value !== 'string') return [];
+    // Two readers that are given the same path search for nothing.
+    if (typeof value !== 'string' || !namesOfSearches.test(splitName(name).join(' '))) return [];
     const found = texts.find(({ text }) => text.toLowerCase() === value.toLowerCase());
     if (found === undefined) return [];
     const ending = found.text === value ? '' : ' in the other case';
@@ -208,14 +222,22 @@ function describeKept(steps: readonly ObservedStep[], index: number, { tools }: 
   return isKept ? options.map((name) => `kept ${nameRequest(after.request)} after ${tool} ${name}`) : [];
 }
 
-/** Names the call that changed a reader's answer. */
-function describeState(steps: readonly ObservedStep[], index: number): string[] {
+/**
+ * Names the call that changed a reader's answer: the last one that is not declared to change nothing. Where all are declared so, one of
+ * them did between two equal requests.
+ */
+function describeState(steps: readonly ObservedStep[], index: number, { tools }: Inventory): string[] {
   const reader = steps[index]?.request;
-  const between = steps
-    .slice(0, index)
-    .filter(({ request, observation }) => isAnswered(observation) && request !== reader);
-  const last = between.findLast(({ request }) => request.kind === 'tool' && !isSameRequest(request, reader ?? request));
-  if (reader === undefined || last === undefined) return [];
+  if (reader === undefined) return [];
+  const before = steps.slice(0, index);
+  const others = before.filter(
+    ({ request, observation }) => isAnswered(observation) && request.kind === 'tool' && !isSameRequest(request, reader),
+  );
+  const readOnly = new Set(tools.filter(({ isReadOnly }) => isReadOnly).map(({ name }) => name));
+  const isRepeated = before.some(({ request }) => isSameRequest(request, reader));
+  const last =
+    others.findLast(({ request }) => !readOnly.has(nameRequest(request))) ?? (isRepeated ? others.at(-1) : undefined);
+  if (last === undefined) return [];
   const state = `state ${nameRequest(reader)} after ${nameRequest(last.request)}`;
   return isReplacing(steps, last, reader) ? [state, `${state}${overContent}`] : [state];
 }

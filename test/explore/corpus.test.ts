@@ -4,6 +4,7 @@ import { chooseSessions } from '../../src/explore/corpus.ts';
 import type { ObservedStep } from '../../src/explore/exploration.ts';
 import type { Inventory } from '../../src/explore/inventory.ts';
 import { listParameters } from '../../src/explore/schema/parameters.ts';
+import { specialText } from '../../src/explore/vocabulary/typical-values.ts';
 
 function createTool(name: string, properties: JsonObject, isReadOnly = true) {
   const inputSchema = { type: 'object', properties };
@@ -48,9 +49,28 @@ describe('chooseSessions', () => {
     [call('read_files', { paths: ['a.txt'] }), call('read_files', { paths: ['a.txt', 'no-such-file.txt'] })],
     [call('list_files', { limit: 2 }), call('list_files', { limit: 1000 })],
     [call('read_file', { path: 'a.txt' }), call('read_file', { path: '' })],
+    [call('read_files', { paths: ['*.txt'] }), call('read_files', { paths: ['docs/**'] })],
+    [call('read_files', { paths: ['*.txt'] }), call('read_files', { paths: [{ text: specialText }] })],
     [call('move_file', { destination: 'b.txt' }), call('move_file', { destination: 'no-such-directory/b.txt' })],
   ])('keeps a call with a value of another kind, once', (plain, special) => {
     expect(choose([[plain], [special], [special]]).map(({ run }) => run.steps)).toEqual([[plain], [special]]);
+  });
+
+  it('keeps a search for what a call was given, and no other reader that gets the same path', () => {
+    const moved = call('move_file', { source: 'a.txt', destination: 'b.txt' });
+    const read = call('read_file', { path: 'b.txt' });
+    const search = call('list_files', { query: 'b.txt' });
+    const adds = choose([[moved], [read], [search], [moved, read], [moved, search]]).map((kept) => kept.adds);
+    expect(adds.slice(3)).toEqual([['search list_files query for move_file destination']]);
+  });
+
+  it('names the call that changed what a reader sees, not a reader between them', () => {
+    const [before, after] = ['Alpha', 'Beta'].map((answer) => call('read_file', { path: 'a.txt' }, answer));
+    const moved = call('move_file', { source: 'b.txt', destination: 'c.txt' });
+    const listed = call('list_files', {});
+    const steps = [listed, before, moved, listed, after].flatMap((step) => step ?? []);
+    const features = choose([steps]).flatMap(({ adds }) => adds);
+    expect(features.filter((feature) => feature.startsWith('state '))).toEqual(['state read_file after move_file']);
   });
 
   it('keeps a value of a list that is not the default, which a call without it shows', () => {

@@ -119,6 +119,31 @@ describe('draftEvals', () => {
     expect(titles).toContain('list_files answers with sortBy "size"');
   });
 
+  it('prefers what a parameter changes to what another tool answers alike, and to more than there is', () => {
+    const each = (tool: string, amount: number) =>
+      session([call(tool, `${amount} lines`, { amount })], [`value ${tool} amount ${amount}`]);
+    const own = Array.from({ length: 39 }, (_, index) => each('read_text', index + 1));
+    const more = session(
+      [call('read_text', 'all lines', { amount: 1000 })],
+      ['value read_text amount of more than there is'],
+    );
+    const titles = draft([more, ...own, each('read_file', 1), each('read_text', 40)]).map(({ title }) => title);
+    expect(titles).toHaveLength(40);
+    expect(titles).toContain('read_text answers with amount 40');
+    expect(titles).not.toContain('read_file answers with amount 1');
+  });
+
+  it('says that a list leaves a directory out, or has special characters', () => {
+    const [out, special] = ['of a directory', 'with special characters'].map((kind) =>
+      session([call('search', 'Alpha', { exclude: [kind] })], [`value search exclude ${kind}`]),
+    );
+    const titles = draft([out, special].flatMap((each) => each ?? [])).map(({ title }) => title);
+    expect(titles).toEqual([
+      'search answers with exclude of a directory',
+      'search answers with exclude with special characters',
+    ]);
+  });
+
   it('drops calls of harmless tools from a chain that is not about them', () => {
     const chain = [
       call('list_notes', 'no notes'),

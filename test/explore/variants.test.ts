@@ -44,6 +44,20 @@ describe('listVariants', () => {
     expect(made('read_file', 'a.txt')).toEqual([]);
   });
 
+  it('leaves a directory out of a search that finds files in it and elsewhere', () => {
+    const properties = { path: { type: 'string' }, pattern: { type: 'string' }, excludePatterns: texts };
+    const search = createTool('search_files', properties);
+    const list = (files: readonly string[]) => listVariants(search, { path: '.', pattern: '*.txt' }, files);
+    expect(list(['a.txt', 'docs/guide.md', 'notes/b.txt'])).toEqual([
+      { pattern: '**/*.txt', excludePatterns: ['notes/**'] },
+    ]);
+    expect(list(['a.txt', 'docs/guide.md', '.git/b.txt'])).toEqual([]);
+    const tree = createTool('list_tree', { path: { type: 'string' }, ignore: { type: 'string' } });
+    expect(listVariants(tree, { path: '.' }, ['a.md', 'docs/b.md'])).toEqual([{ ignore: 'docs/**' }]);
+    const other = createTool('search_mails', { query: { type: 'string' }, exclude: texts });
+    expect(listVariants(other, { query: 'alpha' }, ['a.md', 'docs/b.md'])).toEqual([]);
+  });
+
   it('asks for more than there is, within the limits of the schema', () => {
     const properties = {
       tail: { type: 'number' },

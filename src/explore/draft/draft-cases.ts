@@ -1,4 +1,5 @@
 import { isAnswered, isRefused, readsLikeError, wantsUrl } from '../answers.ts';
+import { isTelling } from '../corpus.ts';
 import { type JsonObject, listTexts } from '../../base/json.ts';
 import { appendAll } from '../../base/lists.ts';
 import { type Ability, abilities } from '../../model/client-abilities.ts';
@@ -155,7 +156,8 @@ const repeated = 9;
 
 /**
  * Ranks sessions: each tool has its first answer before other cases are taken; then what calls do together, one refusal by the server itself,
- * parameters, further refusals, one refusal by the validation of each tool, and the rest. `counts` remembers what earlier sessions had.
+ * parameters, further refusals, one refusal by the validation of each tool, and the rest, such as what another tool answered alike. `counts`
+ * remembers what earlier sessions had.
  */
 function rank({ adds, steps }: ExploredSession, counts: Map<string, number>): number {
   const last = steps.at(-1);
@@ -170,14 +172,17 @@ function rank({ adds, steps }: ExploredSession, counts: Map<string, number>): nu
     if (count(nameRequest(request).replaceAll(/\d+/g, '0')) >= longestSeries) return repeated;
     return count(request.kind) < firstRequests ? 0 : 5;
   }
+  // Two names of one tool answer alike.
+  const isLikeAnother = steps.length === 1 && count(JSON.stringify([request.arguments, observation.outcome])) > 0;
   if (isAnswered(observation)) {
     if (adds.some((feature) => feature.startsWith('tool '))) return 0;
     if (adds.some((feature) => /^(?:state|kept) /.test(feature))) return 1;
-    return adds.some((feature) => /^(?:parameter|value) /.test(feature)) ? 3 : 6;
+    if (isLikeAnother) return 5;
+    return adds.some(isTelling) ? 3 : 6;
   }
   const isFramework = isValid === false || isValidationMessage(readOutcomeText(observation.outcome));
   // What a parameter changes shows more than how else its tool refuses.
-  if (!isFramework) return count(`own refusal ${request.tool}`) === 0 ? 2 : 4;
+  if (!isFramework) return count(`own refusal ${request.tool}`) === 0 && !isLikeAnother ? 2 : 4;
   return count(`refusal ${request.tool}`) === 0 ? 4 : repeated;
 }
 

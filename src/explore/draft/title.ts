@@ -1,7 +1,7 @@
 import { isRefused } from '../answers.ts';
 import { isJsonEqual } from '../../base/json.ts';
 import { clipText } from '../../base/text.ts';
-import { overContent, partlyMissing } from '../corpus.ts';
+import { kindsOfLists, overContent } from '../corpus.ts';
 import { type ExploredRequest, type ExploredSession, nameRequest, type ObservedStep } from '../exploration.ts';
 import { readOutcomeText } from '../stability/texts.ts';
 import { readVerb } from '../vocabulary/names.ts';
@@ -93,8 +93,8 @@ function describeAdded(adds: readonly string[], args: Readonly<Record<string, un
   const added = adds.flatMap((feature) => /^(?:parameter|value) \S+ (\S+)/.exec(feature)?.[1] ?? []);
   const names = added.length === 0 ? Object.keys(args) : [...new Set(added)];
   const describe = (name: string) => {
-    const isPartly = adds.some((feature) => feature.endsWith(` ${name} ${partlyMissing}`));
-    return `${name}${printValue(args[name])}${isPartly ? ` ${partlyMissing}` : ''}`;
+    const kind = kindsOfLists.find((each) => adds.some((feature) => feature.endsWith(` ${name} ${each}`)));
+    return `${name}${printValue(args[name])}${kind === undefined ? '' : ` ${kind}`}`;
   };
   return joinWords(names.filter((name) => Object.hasOwn(args, name)).map(describe));
 }

@@ -66,7 +66,10 @@ function planCalls(tool: ListedTool, call: WorkingCall, context: PhaseContext): 
       return a === undefined || b === undefined ? [] : [{ added: { [left.name]: a, [right.name]: b }, changes: 0 }];
     }),
   );
-  const variants = listVariants(tool, call.arguments).map((added): PlannedCall => ({ added, changes: 0 }));
+  const variants = listVariants(tool, call.arguments, context.knowledge.files).map((added): PlannedCall => ({
+    added,
+    changes: 0,
+  }));
   return [...first, ...variants, ...others, ...shuffle(pairs, context.random).slice(0, maxPairs)];
 }
 

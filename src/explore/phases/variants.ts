@@ -4,24 +4,26 @@ import type { Parameter } from '../schema/parameters.ts';
 import { readType } from '../schema/resolve.ts';
 import { readVerb, splitName } from '../vocabulary/names.ts';
 import { largeNumber, unknownValues } from '../vocabulary/typical-values.ts';
-import { findPathRole, readLimits } from '../vocabulary/vocabulary.ts';
+import { excludeDirectory, findPathRole, readLimits } from '../vocabulary/vocabulary.ts';
 import { listUnknown } from './errors.ts';
 
 /** Names of numbers that limit how much an answer has. */
 const namesOfAmounts = /\b(?:head|tail|line|limit|top|count)\b/;
 
 /**
- * Makes other values from arguments that work: a list of which one part is missing, a path below a directory that is missing, and more than
- * there is. Each stands for one that the call had, in its form.
+ * Makes other values from arguments that work: a search that leaves a directory of `files` out, a list of which one part is missing, a path
+ * below a directory that is missing, and more than there is. Each stands for one that the call had, in its form.
  */
-export function listVariants(tool: ListedTool, working: JsonObject): JsonObject[] {
-  return tool.parameters.flatMap((parameter) =>
+export function listVariants(tool: ListedTool, working: JsonObject, files: readonly string[] = []): JsonObject[] {
+  const excluding = excludeDirectory(tool, files);
+  const ofParameters = tool.parameters.flatMap((parameter) =>
     [
       mixList(parameter, tool, working[parameter.name]),
       putBelow(parameter, tool, working[parameter.name]),
       exceed(parameter, tool),
     ].flatMap((value) => (value === undefined ? [] : [{ [parameter.name]: value }])),
   );
+  return [...(excluding === undefined ? [] : [excluding]), ...ofParameters];
 }
 
 function mixList(parameter: Parameter, tool: ListedTool, sent: unknown): unknown[] | undefined {

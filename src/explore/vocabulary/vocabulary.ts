@@ -261,6 +261,7 @@ export function namesNewThing({ name, tool }: Pick<Slot, 'name' | 'tool'>): bool
 
 /** Names of what a search in files looks for: a pattern of names, or a word. */
 const namesOfPatterns = /\b(?:pattern|glob|include|exclude|ignore)\b/;
+const namesOfExclusions = /\b(?:exclude|ignore)\b/;
 export const namesOfSearches = /\b(?:query|search|term|keyword|q)\b/;
 
 /** Languages of which a word is no query. */
@@ -282,12 +283,47 @@ function rankDescribed(slot: Slot, { workspace }: Vocabulary): { first: string[]
     const words = queryLanguages.test(about) ? [] : listWords(rankFiles(workspace), workspace.texts ?? new Map());
     return { first: words.slice(0, 2), described };
   }
-  const leaves = /\b(?:exclude|ignore)\b/.test(name);
+  const leaves = namesOfExclusions.test(name);
   const isUseful = (pattern: string) => matchesSome(pattern, workspace.files, { leaves });
   const own = listPatterns(workspace).filter(isUseful);
   // A name leaves more than an ending does.
   const ranked = leaves ? [...own.filter((text) => !text.includes('*')), ...own] : own;
   return { first: [...described.filter(isUseful), ...ranked.slice(0, 3)], described };
+}
+
+/** Ends a pattern of all that is below a directory. */
+export const belowDirectory = '/**';
+
+/**
+ * Leaves a directory out of a search that finds files in it and elsewhere: a pattern that matches names only does not show which paths an
+ * exclusion leaves. Undefined if the tool has no exclusion, or no directory has such files.
+ */
+export function excludeDirectory(tool: ListedTool, files: readonly string[]): JsonObject | undefined {
+  const parameters = isAboutFiles(tool) ? tool.parameters : [];
+  const isNamed = (names: RegExp) => (parameter: { name: string }) =>
+    names.test(splitName(parameter.name).join(' ').toLowerCase());
+  const exclusion = parameters.find(isNamed(namesOfExclusions));
+  if (exclusion === undefined || Array.isArray(exclusion.schema['enum'])) return undefined;
+  const endings = (each: readonly string[]) => new Set(each.flatMap((file) => /\w(\.\w+)$/.exec(file)?.[1] ?? []));
+  const visible = files.filter((file) => !/(?:^|\/)\./.test(file));
+  const directories = [
+    ...new Set(visible.flatMap((file) => (file.includes('/') ? file.slice(0, file.indexOf('/')) : []))),
+  ];
+  for (const directory of directories) {
+    const isInside = (file: string) => file.startsWith(`${directory}/`);
+    const others = endings(visible.filter((file) => !isInside(file)));
+    const ending = [...endings(visible.filter(isInside))].find((each) => others.has(each));
+    if (ending === undefined) continue;
+    const pattern = `${directory}${belowDirectory}`;
+    const search = parameters.find(
+      (each) => each !== exclusion && readType(each.schema) === 'string' && isNamed(namesOfPatterns)(each),
+    );
+    return {
+      ...(search !== undefined && { [search.name]: `**/*${ending}` }),
+      [exclusion.name]: readType(exclusion.schema) === 'array' ? [pattern] : pattern,
+    };
+  }
+  return undefined;
 }
 
 /** True for a tool that takes a path, or that has files in its name. */
