@@ -105,6 +105,8 @@ export async function exploreServer(source: WorldSource, options: ExploreOptions
   const first = await worlds.take();
   const { handshake } = first;
   const inventory = await readInventory(first);
+  // The first start of a server can take longer than the first phases may.
+  time.restart();
   const budget = options.budget ?? Math.max(leastBudget, requestsPerTool * inventory.tools.length);
   checkSafeTools(options.safeTools ?? [], inventory);
   const { earlier = null } = options;

@@ -310,7 +310,7 @@ describe('exploreAndCheck', () => {
     const { findings, unexplored, isCutByTime } = await exploreInTest(nameExploredServer('error-flag', 'crash'), {
       clock,
       budget: 20,
-      timeLimitMs: 7800,
+      timeLimitMs: 8800,
     });
     expect([findings, isCutByTime]).toEqual([[], true]);
     expect(unexplored).toContainEqual({
