@@ -234,12 +234,23 @@ function table(head: readonly string[], lines: ReadonlyArray<readonly string[]>)
   return [write(head), write(head.map(() => '---')), ...lines.map(write)].join('\n');
 }
 
+/** Lists the commits of the cells; where there are several, with the gates that ran at each. */
+function listCommits(cells: readonly Cell[]): string {
+  const byCommit = [...Map.groupBy(cells, ({ commit }) => commit)];
+  return byCommit
+    .map(([commit, own]) => {
+      const names = [...new Set(own.map(({ contestant }) => `\`${contestant}\``))].toSorted();
+      return `\`${commit}\`${byCommit.length === 1 ? '' : ` (${names.join(', ')})`}`;
+    })
+    .join(' and ');
+}
+
 export async function renderPage(input: PageInput, rows = listRows(input)): Promise<string> {
   const measured = rows.filter(({ missing }) => missing === null);
   const { changes, servers, heldOut } = input;
   const bugs = changes.filter((change) => change.kind === 'bug');
   const sound = changes.filter(({ kind }) => kind !== 'bug');
-  const commits = [...new Set(input.cells.map((cell) => `\`${cell.commit}\``))].join(', ');
+  const commits = listCommits(input.cells);
   const levels = [...new Set(input.cells.map(({ level }) => level))].join(', ');
   const measuredServers = [...new Set(input.cells.map(({ server }) => server))].toSorted().join(', ');
   const drawn = new Set(input.cells.flatMap((cell) => cell.measured.map(({ key }) => key)));
