@@ -7,6 +7,7 @@ import { runGate } from '../../src/library/functions.ts';
 import type { FinishedIteration } from '../../src/library/run-gate.ts';
 import type { SuiteInput } from '../../src/suite/suite-schema.ts';
 import { compareText } from '../../src/suite/findings.ts';
+import { watchResources } from '../support/process/active-resources.ts';
 import { memoryServerPath, plainServerCommand } from '../support/servers/bundled-servers.ts';
 import { createWorkspace } from '../support/workspace.ts';
 
@@ -56,7 +57,7 @@ describe('runGate', () => {
   it('runs two gates at once, writes nothing to the streams, and leaves nothing behind', async () => {
     await using workspace = await createWorkspace({});
     const listeners = process.eventNames().map((name) => [name, process.listenerCount(name)]);
-    const before = countResources();
+    const resources = watchResources();
     const written: unknown[] = [];
     const spies = [process.stdout, process.stderr].map((stream) =>
       vi.spyOn(stream, 'write').mockImplementation((text: unknown) => written.push(text) > 0),
@@ -78,8 +79,7 @@ describe('runGate', () => {
     }
     expect(written).toEqual([]);
     expect(process.eventNames().map((name) => [name, process.listenerCount(name)])).toEqual(listeners);
-    const listAdded = () => Object.entries(countResources()).filter(([name, count]) => count > (before[name] ?? 0));
-    await expect.poll(listAdded).toEqual([]);
+    await resources.expectNothingAdded();
   });
 
   it.each(['before', 'during'])('ends in an inconclusive report if its signal aborts %s the gate', async (when) => {
@@ -135,7 +135,7 @@ describe('a server in this process', () => {
     await using workspace = await createWorkspace({ 'more.evals.yaml': 'suite: More\ncases:\n' + addsAsYaml });
     let made = 0;
     let closed = 0;
-    const before = countResources();
+    const resources = watchResources();
     const report = await runGate({
       server: () => {
         const server = create();
@@ -158,8 +158,7 @@ describe('a server in this process', () => {
     // Suites probe the server before their iterations.
     expect(made).toBeGreaterThanOrEqual(1 + report.totals.iterations);
     expect(closed).toBe(made);
-    const listAdded = () => Object.entries(countResources()).filter(([kind, count]) => count > (before[kind] ?? 0));
-    await expect.poll(listAdded).toEqual([]);
+    await resources.expectNothingAdded();
   });
 
   it('fails the case in which it closes its session, and no other one', async () => {
@@ -249,10 +248,3 @@ describe('options that are wrong', () => {
     expect(await listIssues({ cwd: workspace.path, tests: cases })).toEqual([expect.stringMatching(/^serverCommand /)]);
   });
 });
-
-/** Counts what keeps this process running, apart from what the test runner has. */
-function countResources(): Record<string, number> {
-  const counts: Record<string, number> = {};
-  for (const name of process.getActiveResourcesInfo()) counts[name] = (counts[name] ?? 0) + 1;
-  return counts;
-}
