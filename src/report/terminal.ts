@@ -150,34 +150,76 @@ function renderDifference({ what, lines }: Difference, page: Page, label = signs
     ...lines.flatMap((line, index) => {
       const pointer = findPointer(lines, index);
       const format = sideColors[line.side];
-      const whole = escapeTerminalText(line.text);
-      const cut = splitMarked(line).map(({ text, isMarked }) => ({ text: escapeTerminalText(text), isMarked }));
-      // Two harmless parts may be a command together.
-      const isSame = cut.map(({ text }) => text).join('') === whole;
-      const parts = isSame ? cut : [{ text: whole, isMarked: false }];
-      const painted = parts.map(({ text, isMarked }) => page.paint(isMarked ? [format, 'inverse'] : format, text));
-      const drawn = `${indent}${page.paint(format, `${signs[line.side]} `)}${painted.join('')}`.trimEnd();
+      const parts = escapeParts(splitMarked(line));
+      const isUnderlined = !page.hasColor && isPartly(parts);
+      const drawn = breakParts(parts, page.columns - indent.length - 2).flatMap((broken, row) => {
+        const piece = escapeParts(broken);
+        const painted = piece.map(({ text, isMarked }) => page.paint(isMarked ? [format, 'inverse'] : format, text));
+        const sign = page.paint(format, row === 0 ? `${signs[line.side]} ` : '  ');
+        return [
+          `${indent}${sign}${painted.join('')}`.trimEnd(),
+          ...(isUnderlined ? drawCarets(piece, indent.length + 2) : []),
+        ];
+      });
       return [
         ...(pointer === null ? [] : [`${indent}${page.paint('dim', `@ ${escapeTerminalText(pointer)}`)}`]),
-        drawn,
-        ...(page.hasColor ? [] : drawCarets(parts, indent.length + 2, page)),
+        ...drawn,
       ];
     }),
   ];
 }
 
-/** Underlines the marked parts of a long line that fits the width. Short lines need none. */
-function drawCarets(
-  parts: ReadonlyArray<{ text: string; isMarked: boolean }>,
-  indent: number,
-  { columns }: Page,
-): string[] {
+/** A part of a line, which differs if it is marked. */
+interface Part {
+  text: string;
+  isMarked: boolean;
+}
+
+/** Escapes a row. Two harmless parts may be a command together, and so may the start of a row. */
+function escapeParts(parts: readonly Part[]): Part[] {
+  const cut = parts.map(({ text, isMarked }) => ({ text: escapeTerminalText(text), isMarked }));
+  const whole = escapeTerminalText(parts.map(({ text }) => text).join(''));
+  return cut.map(({ text }) => text).join('') === whole ? cut : [{ text: whole, isMarked: false }];
+}
+
+/** Breaks a line into rows of at most this many characters. Unlike a sentence, it is shown as it is, so that it breaks anywhere. */
+function breakParts(parts: readonly Part[], width: number): Part[][] {
+  const most = Math.max(width, 20);
+  const rows: Part[][] = [[]];
+  let left = most;
+  for (const { text, isMarked } of parts) {
+    let row = '';
+    const end = () => {
+      if (row !== '') rows.at(-1)?.push({ text: row, isMarked });
+      row = '';
+    };
+    for (const character of text) {
+      if (character.length > left) {
+        end();
+        rows.push([]);
+        left = most;
+      }
+      row += character;
+      left -= character.length;
+    }
+    end();
+  }
+  return rows;
+}
+
+/** True for a long line of which some parts differ. A short one needs no underline. */
+function isPartly(parts: readonly Part[]): boolean {
   const length = parts.reduce((sum, { text }) => sum + text.length, 0);
-  const isPartly = parts.some(({ isMarked }) => isMarked) && parts.some(({ isMarked }) => !isMarked);
-  if (!isPartly || length < shortestUnderlined || indent + length > columns) return [];
-  return [
-    `${' '.repeat(indent)}${parts.map(({ text, isMarked }) => (isMarked ? '^' : ' ').repeat(text.length)).join('')}`.trimEnd(),
-  ];
+  return length >= shortestUnderlined && new Set(parts.map(({ isMarked }) => isMarked)).size > 1;
+}
+
+/** Underlines the marked parts of a row. */
+function drawCarets(parts: readonly Part[], indent: number): string[] {
+  const carets = parts
+    .map(({ text, isMarked }) => (isMarked ? '^' : ' ').repeat(text.length))
+    .join('')
+    .trimEnd();
+  return carets === '' ? [] : [`${' '.repeat(indent)}${carets}`];
 }
 
 const shortestUnderlined = 30;

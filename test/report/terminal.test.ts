@@ -53,6 +53,30 @@ describe('renderTerminal', () => {
     expect(lines).toContainEqual(expect.stringMatching(/^ {2}✗ title title title title title {2}3 of 4 passed /));
   });
 
+  it('breaks the lines of a difference at the width, with the marks under the words that differ', () => {
+    const text = `${'same '.repeat(20)}other 😀 ${'same '.repeat(20)}`;
+    const lines = [
+      { side: 'expected' as const, text, marks: [[100, 108]] as Array<[number, number]> },
+      { side: 'actual' as const, text: '😀'.repeat(60) },
+    ];
+    const failures = [createFailure({ differences: [{ what: 'the text', lines }] })];
+    const suite = createSuiteResults({ cases: [createCaseResults({ failed: 1, failures })] });
+    const draw = (color: boolean) =>
+      renderTerminal(createReport({ suites: [suite] }), { color, columns: 80 }).split('\n');
+    const drawn = draw(false);
+    expect(drawn.filter((line) => line.length > 80 && !line.includes('Run it again'))).toEqual([]);
+    const start = drawn.findIndex((line) => line.startsWith('        - same'));
+    const join = (rows: readonly string[]) => rows.map((row) => row.slice(10).padEnd(70)).join('');
+    const rows = drawn.slice(start, start + 6);
+    expect(join(rows.filter((row) => !row.includes('^'))).startsWith(text.trimEnd())).toBe(true);
+    // The rows of carets stand under the words.
+    const [above = '', carets = ''] = rows.filter((row, index) => row.includes('^') || rows[index + 1]?.includes('^'));
+    expect(above.slice(carets.indexOf('^'), carets.length)).toBe('other 😀');
+    // No character is cut in two.
+    expect(drawn.join('\n')).toContain(`+ ${'😀'.repeat(35)}\n          ${'😀'.repeat(25)}`);
+    expect(stripVTControlCharacters(draw(true).join('\n'))).toContain(`+ ${'😀'.repeat(35)}\n`);
+  });
+
   it('counts passing cases when they are many, and failing ones beyond a screenful', () => {
     const cases = Array.from({ length: 200 }, (_, index) =>
       createCaseResults({ id: `case-${index}`, title: `Case ${index}`, failed: index % 2 }),
