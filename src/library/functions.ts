@@ -94,7 +94,7 @@ export async function compareBehaviour(options: CompareBehaviourOptions): Promis
  * import { writeFile } from 'node:fs/promises';
  * import { capture } from 'mcp-eval-ci';
  *
- * await using session = await capture({ serverCommand: 'node build/index.js' });
+ * const session = await capture({ serverCommand: 'node build/index.js' });
  * console.log(`Connect your client to ${session.url}, and press Enter when you are done.`);
  * for await (const _ of process.stdin) break;
  * const { text, cases } = await session.end();
