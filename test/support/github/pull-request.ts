@@ -46,14 +46,21 @@ function readHead({ path }: Workspace): string {
   return head.startsWith('ref: ') ? readFileSync(join(path, '.git', head.slice(5)), 'utf8').trim() : head;
 }
 
+/** Writes the files of an empty repository, because `git init` takes a process for each test. */
+async function initializeRepository({ path }: Workspace): Promise<void> {
+  await mkdir(join(path, '.git/objects'), { recursive: true });
+  await mkdir(join(path, '.git/refs/heads'), { recursive: true });
+  await writeFile(join(path, '.git/HEAD'), 'ref: refs/heads/main\n');
+  await writeFile(join(path, '.git/config'), '[core]\n\trepositoryformatversion = 0\n\tbare = false\n');
+}
+
 /** Creates a repository whose main has `base`, with `head` checked out over it but not committed, and the event of its pull request. */
 export async function createPullRequest(
   base: Readonly<Record<string, FileChange>>,
   head: Readonly<Record<string, FileChange>>,
 ): Promise<PullRequestCheckout> {
   const workspace = await createWorkspace();
-  // `--template=` leaves out hooks and other samples.
-  runGitIn(workspace, 'init', '-q', '--template=', '-b', 'main');
+  await initializeRepository(workspace);
   const sha = await commitFiles(workspace, base);
   await changeFiles(workspace, head);
   return { workspace, environment: await describePullRequest(workspace, sha) };
