@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { CancelledError, ConfigurationError } from '../../src/base/errors.ts';
 import {
   capture,
@@ -14,7 +14,7 @@ import {
 } from '../../src/library/functions.ts';
 import { readSuite } from '../../src/suite/read.ts';
 import { createReport } from '../support/factories/report-factory.ts';
-import { watchResources } from '../support/process/active-resources.ts';
+import { expectNothingLeft } from '../support/process/active-resources.ts';
 import { plainServerCommand } from '../support/servers/bundled-servers.ts';
 import { createWorkspace } from '../support/workspace.ts';
 
@@ -30,10 +30,8 @@ async function listIssues(call: Promise<unknown>): Promise<string[]> {
 
 const aborted = AbortSignal.abort(new Error('enough'));
 
-// Whether a function returns, refuses or is aborted, it leaves nothing running.
-let resources: ReturnType<typeof watchResources>;
-beforeEach(() => void (resources = watchResources()));
-afterEach(async () => await resources.expectNothingAdded());
+// Whether a function returns, refuses or is aborted.
+expectNothingLeft();
 
 describe('explore', () => {
   it('returns what it finds, and says how far it is', async () => {

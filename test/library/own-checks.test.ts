@@ -8,6 +8,7 @@ import { defineCheck, fail, pass } from '../../src/entries/checks.ts';
 import { runGate } from '../../src/library/functions.ts';
 import { compareText } from '../../src/suite/findings.ts';
 import { plainServerCommand } from '../support/servers/bundled-servers.ts';
+import { expectNothingLeft } from '../support/process/active-resources.ts';
 import { createWorkspace } from '../support/workspace.ts';
 
 const answeredAs = defineCheck({
@@ -58,6 +59,8 @@ const asserting = (title: string, ...assertions: unknown[]) => ({
   title,
   steps: [call, ...assertions.map((assert) => ({ assert }))],
 });
+
+expectNothingLeft();
 
 describe("checks of one's own", () => {
   it('are judged and reported by their names, and only a judgement decides', async () => {

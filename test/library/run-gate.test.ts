@@ -7,7 +7,7 @@ import { runGate } from '../../src/library/functions.ts';
 import type { FinishedIteration } from '../../src/library/run-gate.ts';
 import type { SuiteInput } from '../../src/suite/suite-schema.ts';
 import { compareText } from '../../src/suite/findings.ts';
-import { watchResources } from '../support/process/active-resources.ts';
+import { expectNothingLeft } from '../support/process/active-resources.ts';
 import { memoryServerPath, plainServerCommand } from '../support/servers/bundled-servers.ts';
 import { createWorkspace } from '../support/workspace.ts';
 
@@ -25,6 +25,9 @@ async function listIssues(options: object): Promise<string[]> {
     return error.issues.map(({ input, message }) => `${input} ${message}`);
   }
 }
+
+// Whether a gate passes, fails, is refused or is aborted, or its server closes.
+expectNothingLeft();
 
 describe('runGate', () => {
   it('returns a report with both verdicts, and calls for each iteration', async () => {
@@ -54,10 +57,9 @@ describe('runGate', () => {
     expect((await runGate({ ...gate, policy: { minimumPassRate: '50%' } })).verdict.outcome).toBe('passed');
   });
 
-  it('runs two gates at once, writes nothing to the streams, and leaves nothing behind', async () => {
+  it('runs two gates at once, and writes nothing to the streams', async () => {
     await using workspace = await createWorkspace({});
     const listeners = process.eventNames().map((name) => [name, process.listenerCount(name)]);
-    const resources = watchResources();
     const written: unknown[] = [];
     const spies = [process.stdout, process.stderr].map((stream) =>
       vi.spyOn(stream, 'write').mockImplementation((text: unknown) => written.push(text) > 0),
@@ -79,7 +81,6 @@ describe('runGate', () => {
     }
     expect(written).toEqual([]);
     expect(process.eventNames().map((name) => [name, process.listenerCount(name)])).toEqual(listeners);
-    await resources.expectNothingAdded();
   });
 
   it.each(['before', 'during'])('ends in an inconclusive report if its signal aborts %s the gate', async (when) => {
@@ -135,7 +136,6 @@ describe('a server in this process', () => {
     await using workspace = await createWorkspace({ 'more.evals.yaml': 'suite: More\ncases:\n' + addsAsYaml });
     let made = 0;
     let closed = 0;
-    const resources = watchResources();
     const report = await runGate({
       server: () => {
         const server = create();
@@ -158,7 +158,6 @@ describe('a server in this process', () => {
     // Suites probe the server before their iterations.
     expect(made).toBeGreaterThanOrEqual(1 + report.totals.iterations);
     expect(closed).toBe(made);
-    await resources.expectNothingAdded();
   });
 
   it('fails the case in which it closes its session, and no other one', async () => {

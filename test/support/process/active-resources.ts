@@ -1,10 +1,16 @@
-import { expect } from 'vitest';
+import { afterEach, beforeEach, expect } from 'vitest';
 
-/** Remembers what keeps this process running, and returns a check that nothing has been added since. */
-export function watchResources(): { expectNothingAdded: () => Promise<void> } {
-  const before = countResources();
-  const listAdded = () => Object.entries(countResources()).filter(([name, count]) => count > (before[name] ?? 0));
-  return { expectNothingAdded: async () => await expect.poll(listAdded).toEqual([]) };
+/** Checks after each test of a file that nothing keeps this process running that did not before it. */
+export function expectNothingLeft(): void {
+  let before: Record<string, number> = {};
+  beforeEach(() => {
+    before = countResources();
+  });
+  afterEach(async () => {
+    await expect
+      .poll(() => Object.entries(countResources()).filter(([name, count]) => count > (before[name] ?? 0)))
+      .toEqual([]);
+  });
 }
 
 function countResources(): Record<string, number> {
