@@ -15,6 +15,7 @@ const capabilities = { tools: {} };
 const ids = new Set();
 let calls = 0;
 log('start');
+console.error('is up');
 createInterface({ input: process.stdin }).on('line', (line) => {
   const { id, method, params } = JSON.parse(line);
   log(method ?? 'answer to ' + id);
@@ -107,6 +108,15 @@ describe('the process of the readiness check', () => {
     });
   const target = { serverName: 'counts', protocol: 'legacy' as const };
   const signal = new AbortController().signal;
+
+  it('gives its output to the first session', async () => {
+    await using workspace = await createWorkspace({ 'server.mjs': server });
+    await using running = await open(workspace);
+    using visit = await running.witness?.visit({ isAlone: false, signal });
+    await using session = await openSession({ ...running.endpoint, ...target }, { clock: systemClock, signal });
+    await session.listTools({ signal });
+    expect(await visit?.readOutput(session.id)).toMatchObject([{ text: 'is up' }]);
+  });
 
   it('ends before another one starts for a client that announces abilities', async () => {
     await using workspace = await createWorkspace({ 'server.mjs': server });

@@ -54,5 +54,6 @@ export function continueOpening(child: ProcessChild, { answer, release }: Openin
       }
     },
     stop: () => child.stop(),
+    readOutput: () => child.readOutput(),
   };
 }
