@@ -49,7 +49,7 @@ export function draftTask({ steps: seen, earlier, reason, isReplayed }: DraftedT
   const all = draftSteps({ steps }, { required, keepFile: null, checksAll: true });
   const drafted = limitChecks(dropChecks(all, earlier));
   const content = {
-    id: takeId(deriveSlug(title, 'case')),
+    id: takeId(shortenId(deriveSlug(title, 'case'))),
     title: escapeText(title),
     ...(client !== null && { client }),
     steps: isReplayed ? drafted : assertTypes(drafted),
@@ -83,6 +83,16 @@ function assertTypes(steps: readonly JsonObject[]): JsonObject[] {
     if (!isValue(step)) return [step];
     return isValue(steps[index - 1] ?? {}) ? [] : [{ assert: { toolResultIsError: false } }];
   });
+}
+
+/** Quoted values and messages make a title long. A person types an id after `--cases`. */
+const longestId = 60;
+
+/** Cuts an id after a whole word. */
+function shortenId(id: string): string {
+  if (id.length <= longestId) return id;
+  const words = id.slice(0, longestId + 1).replace(/-[^-]*$/, '');
+  return words.slice(0, longestId);
 }
 
 const longestTitle = 100;

@@ -46,6 +46,18 @@ describe('draftTask', () => {
     expect(draft({ steps }).content['title']).toBe(title);
   });
 
+  it.each([
+    ['A note needs a name', 'create-notes-refuses-a-note-needs-a-name'],
+    [
+      'A note needs a name, and each of its pages needs a title of its own',
+      'create-notes-refuses-a-note-needs-a-name-and-each-of-its',
+    ],
+    ['x'.repeat(75), 'create-notes-refuses'],
+  ])('derives an id of no more than 60 characters, cut after a whole word', (message, id) => {
+    const step = call('create_notes', { notes: [{ name: '' }] }, message, true);
+    expect(draft({ steps: [step] }).content['id']).toBe(id);
+  });
+
   it('checks no answer of earlier tasks, and one of each request before the last one', () => {
     const long = call(
       'list_notes',
