@@ -1,25 +1,32 @@
 import type { Side } from './pass-through.ts';
 
+/** Where a message over HTTP belongs: the number of its session, or that of its exchange (a request with its response) without one. */
+export interface Origin {
+  session?: number;
+  exchange?: number;
+}
+
 /** Some bytes that one side wrote. */
-export interface Frame {
+export interface Frame extends Origin {
   from: Side;
   timeMs: number;
-  /** The number of its session over HTTP; 0 unless given. */
-  session?: number;
   bytes: Buffer;
 }
 
 const sides: readonly Side[] = ['client', 'server'];
 
-/** The side, the time as a double, the number of the session, and the length of the bytes that follow. */
+/** The side, the time as a double, the number of the session or of the exchange, and the length of the bytes that follow. */
 const headBytes = 1 + 8 + 4 + 4;
 
+/** Marks the number of an exchange. */
+const exchangeBit = 0x8000_0000;
+
 /** Writes the head of a frame. The bytes follow it. */
-export function writeFrameHead({ from, timeMs, session = 0, bytes }: Frame): Buffer {
+export function writeFrameHead({ from, timeMs, session = 0, exchange, bytes }: Frame): Buffer {
   const head = Buffer.alloc(headBytes);
   head.writeUInt8(sides.indexOf(from), 0);
   head.writeDoubleLE(timeMs, 1);
-  head.writeUInt32LE(session, 9);
+  head.writeUInt32LE(exchange === undefined ? session : exchangeBit + (exchange % exchangeBit), 9);
   head.writeUInt32LE(bytes.length, 13);
   return head;
 }
@@ -40,8 +47,9 @@ export async function* readFrames(stream: AsyncIterable<Buffer>): AsyncGenerator
       wanted += all.readUInt32LE(13);
       if (all.length < wanted) break;
       const from = sides[all.readUInt8(0)] ?? 'client';
-      const session = all.readUInt32LE(9);
-      yield { from, timeMs: all.readDoubleLE(1), session, bytes: all.subarray(headBytes, wanted) };
+      const number = all.readUInt32LE(9);
+      const origin = number < exchangeBit ? { session: number } : { exchange: number - exchangeBit };
+      yield { from, timeMs: all.readDoubleLE(1), ...origin, bytes: all.subarray(headBytes, wanted) };
       all = all.subarray(wanted);
     }
     kept = [all];

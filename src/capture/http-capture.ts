@@ -60,10 +60,10 @@ export async function openHttpCapture(
     const proxy = await openHttpProxy({
       port,
       target: (path) => (given === null ? address : new URL(path, address.origin)),
-      onMessage: (from, text, session) => {
+      onMessage: (from, text, origin) => {
         // A line break in JSON is white space.
         const bytes = Buffer.from(`${text.replaceAll(/[\r\n]+/g, ' ')}\n`);
-        onFrame({ from, timeMs: Date.now(), session, bytes });
+        onFrame({ from, timeMs: Date.now(), ...origin, bytes });
       },
     }).catch((error: unknown) => fail('port', describeError(error)));
     return {

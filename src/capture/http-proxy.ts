@@ -2,6 +2,7 @@ import { createServer, type IncomingMessage, request as requestHttp, type Server
 import { request as requestHttps } from 'node:https';
 import { isLoopback } from '../http/url.ts';
 import { createBodyReader } from './http-messages.ts';
+import type { Origin } from './frames.ts';
 import type { Side } from './pass-through.ts';
 
 /** A proxy in front of a server over streamable HTTP. Disposing it ends its connections. */
@@ -14,8 +15,8 @@ interface ProxyOptions {
   port: number;
   /** Names the URL for the path and the query of a request. */
   target: (path: string) => URL;
-  /** Gets each message, with the number of its session. No header is among what it gets. */
-  onMessage: (from: Side, text: string, session: number) => void;
+  /** Gets each message. No header is among what it gets. */
+  onMessage: (from: Side, text: string, origin: Origin) => void;
 }
 
 /** Headers of one connection, RFC 9110 §7.6.1. */
@@ -31,12 +32,13 @@ const sessionHeader = 'mcp-session-id';
  */
 export async function openHttpProxy({ port, target, onMessage }: ProxyOptions): Promise<HttpProxy> {
   const sessions = new Map<string, number>();
-  /** Requests without a session share number 0; the ids of sessions are no more than numbers here. */
-  const numberOf = (id: unknown) => {
-    if (typeof id !== 'string') return 0;
-    const known = sessions.get(id) ?? sessions.size + 1;
-    sessions.set(id, known);
-    return known;
+  let exchanges = 0;
+  /** The ids of sessions are no more than numbers here. Clients without a session may use the same ids for their requests at once. */
+  const locate = (id: unknown, exchange: number): Origin => {
+    if (typeof id !== 'string') return { exchange };
+    const session = sessions.get(id) ?? sessions.size + 1;
+    sessions.set(id, session);
+    return { session };
   };
   const server = createServer({ requestTimeout: 0 }, (request, response) => {
     // Otherwise, a page of another site could reach the server through a name that leads here.
@@ -52,16 +54,17 @@ export async function openHttpProxy({ port, target, onMessage }: ProxyOptions): 
       agent: false,
     });
     const early: string[] = [];
-    let session: number | null = null;
+    const exchange = (exchanges += 1);
+    let origin: Origin | null = null;
     const readRequest = createBodyReader(request.headers, (text) => {
-      if (session === null) early.push(text);
-      else onMessage('client', text, session);
+      if (origin === null) early.push(text);
+      else onMessage('client', text, origin);
     });
     request.on('data', readRequest.add).on('end', readRequest.end);
     outgoing.once('response', (incoming) => {
       // The answer to the first request of a session names it.
-      const own = numberOf(request.headers[sessionHeader] ?? incoming.headers[sessionHeader]);
-      session = own;
+      const own = locate(request.headers[sessionHeader] ?? incoming.headers[sessionHeader], exchange);
+      origin = own;
       for (const text of early) onMessage('client', text, own);
       passBack(incoming, response, (text) => onMessage('server', text, own));
     });

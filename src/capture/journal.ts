@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { isTooDeep, tryParseJson } from '../base/json.ts';
 import { appendAll } from '../base/lists.ts';
 import { clipText } from '../base/text.ts';
-import type { Frame } from './frames.ts';
+import type { Frame, Origin } from './frames.ts';
 import type { Side } from './pass-through.ts';
 
 /** A longer message is in the journal without its content. */
@@ -26,11 +26,9 @@ const headSchema = z.object({
 export type JournalHead = z.infer<typeof headSchema>;
 
 /** One message, in the order in which the messages were complete. */
-export interface JournalEntry {
+export interface JournalEntry extends Origin {
   timeMs: number;
   from: Side;
-  /** The number of its session, where several share a server over HTTP. */
-  session?: number;
   /** The message as it was read from JSON. */
   message?: unknown;
   /** A line that is no message. */
@@ -43,6 +41,7 @@ const entrySchema = z.object({
   timeMs: z.number(),
   from: z.enum(['client', 'server']),
   session: z.number().exactOptional(),
+  exchange: z.number().exactOptional(),
   message: z.unknown().exactOptional(),
   text: z.string().exactOptional(),
   bytes: z.number().exactOptional(),
@@ -58,11 +57,11 @@ type EntryStart = Omit<JournalEntry, 'message' | 'text' | 'bytes'>;
 /** Splits the bytes of both sides into lines. Returns the entries that a frame completes. */
 export function createLineReader(): (frame: Frame) => JournalEntry[] {
   const open = new Map<string, { chunks: Buffer[]; bytes: number }>();
-  return ({ from, timeMs, bytes, session = 0 }) => {
-    const key = `${from} ${session}`;
+  return ({ from, timeMs, bytes, session = 0, exchange }) => {
+    const key = `${from} ${session} ${exchange}`;
     const line = open.get(key) ?? { chunks: [], bytes: 0 };
     open.set(key, line);
-    const start = { timeMs, from, ...(session > 0 && { session }) };
+    const start = { timeMs, from, ...(session > 0 && { session }), ...(exchange !== undefined && { exchange }) };
     const entries: JournalEntry[] = [];
     let at = 0;
     for (let end = bytes.indexOf(10); end !== -1; end = bytes.indexOf(10, at)) {

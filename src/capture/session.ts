@@ -1,4 +1,4 @@
-import { isRecord, type JsonObject, listRecords } from '../base/json.ts';
+import { isJsonEqual, isRecord, type JsonObject, listRecords } from '../base/json.ts';
 import type { AskedRequest, ExploredRequest, Outcome } from '../explore/exploration.ts';
 import { readResult } from '../explore/world/world.ts';
 import { readAskedAbility } from '../mcp/abilities.ts';
@@ -36,6 +36,7 @@ const longest = `${maxMessageBytes / 1024 / 1024} MiB`;
 
 /** A request that waits for its answer. */
 interface Pending {
+  id: unknown;
   method: string;
   params: JsonObject;
   timeMs: number;
@@ -77,11 +78,19 @@ function createReader(session: number) {
   let hasLongAnswer = false;
   let serverName: string | null = null;
 
-  const readRequest = (id: unknown, { method, params, timeMs }: Omit<Pending, 'asked'>) => {
+  const readRequest = (key: string, { id, method, params, timeMs }: Omit<Pending, 'asked'>) => {
     const announcing = method === 'initialize' ? params['capabilities'] : readMeta(params, 'clientCapabilities');
     if (isRecord(announcing)) announced = abilities.filter((name) => announcing[name] !== undefined);
     const asked = readInputResponses(params, steps.at(-1));
-    pending.set(JSON.stringify(id), { method, params, timeMs, asked });
+    pending.set(key, { id, method, params, timeMs, asked });
+  };
+  /** Takes the open request of this key, or else the last one with this id: a stream that is resumed is another exchange. */
+  const take = (key: string, id: unknown): Pending | undefined => {
+    const [found, request] = pending.has(key)
+      ? [key, pending.get(key)]
+      : ([...pending].findLast(([, each]) => isJsonEqual(each.id, id)) ?? []);
+    if (found !== undefined) pending.delete(found);
+    return request;
   };
   const answer = ({ method, params, timeMs, asked }: Pending, message: JsonObject) => {
     const result = isRecord(message['result']) ? message['result'] : {};
@@ -111,24 +120,24 @@ function createReader(session: number) {
       if (from === 'server') hasLongAnswer = true;
       else left.push({ subject: 'a request', reason: `it is above the limit of ${longest}` });
     },
-    read: (message: JsonObject, { from, timeMs }: JournalEntry) => {
+    read: (message: JsonObject, { from, timeMs, exchange }: JournalEntry) => {
       const { id, method } = message;
       const params = isRecord(message['params']) ? message['params'] : {};
       const key = JSON.stringify(id);
+      // The answer to a question of the server comes in another exchange.
+      const ownKey = exchange === undefined ? key : `${exchange} ${key}`;
       if (typeof method === 'string') {
         if (from === 'client' && method === 'notifications/cancelled') {
-          const cancelled = pending.get(JSON.stringify(params['requestId']));
+          const cancelled = take('', params['requestId']);
           const request = cancelled === undefined ? null : toRequest(cancelled.method, cancelled.params);
           if (request !== null) left.push({ subject: nameSubject(request), reason: 'it was cancelled' });
-          pending.delete(JSON.stringify(params['requestId']));
         } else if (id === undefined) return;
-        else if (from === 'client') readRequest(id, { method, params, timeMs });
+        else if (from === 'client') readRequest(ownKey, { id, method, params, timeMs });
         else questions.set(key, { method, params, during: [...pending.values()].findLast(isCall) ?? null });
         return;
       }
       if (from === 'server') {
-        const request = pending.get(key);
-        pending.delete(key);
+        const request = take(ownKey, id);
         if (request !== undefined) answer(request, message);
         return;
       }

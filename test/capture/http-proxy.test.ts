@@ -47,7 +47,7 @@ describe('openHttpProxy', () => {
     { status: 405, headers: { allow: 'POST', 'content-type': 'text/plain' }, chunks: ['no'], messages: [] },
   ])('passes status $status, headers and body on, and reads the messages', async ({ messages, ...answer }) => {
     await using server = await serve(answer);
-    const seen: Array<[string, string, number]> = [];
+    const seen: unknown[] = [];
     await using proxy = await openHttpProxy({
       port: 0,
       target: (path) => new URL(path, server.origin),
@@ -68,8 +68,8 @@ describe('openHttpProxy', () => {
     for (const [name, value] of Object.entries(answer.headers)) expect(response.headers.get(name)).toBe(value);
     expect(await response.text()).toBe(answer.chunks.join(''));
     expect(server.requests).toMatchObject([{ method: 'POST', path: '/mcp?x=1', headers: sent }]);
-    const session = answer.status === 200 ? 1 : 0;
-    expect(seen).toEqual([['client', '{"q":0}', session], ...messages.map((text) => ['server', text, session])]);
+    const origin = answer.status === 200 ? { session: 1 } : { exchange: 1 };
+    expect(seen).toEqual([['client', '{"q":0}', origin], ...messages.map((text) => ['server', text, origin])]);
   });
 
   it.each(['application/json', 'text/event-stream'])(

@@ -14,7 +14,7 @@ async function openRecording(server: { url: string }) {
   const proxy = await openHttpProxy({
     port: 0,
     target: (path) => new URL(path, server.url),
-    onMessage: (from, message, session) => entries.push(readMessage(message, { timeMs: 0, from, session })),
+    onMessage: (from, message, origin) => entries.push(readMessage(message, { timeMs: 0, from, ...origin })),
   });
   return {
     url: new URL(new URL(server.url).pathname, `http://127.0.0.1:${proxy.port}`),
@@ -53,6 +53,38 @@ describe('a session over HTTP', () => {
       })),
     );
     expect(new Set(steps.map(({ session }) => session)).size).toBe(2);
+  });
+
+  it('keeps two clients apart that use the same ids at once without a session', async () => {
+    const second = Promise.withResolvers<void>();
+    await using server = await startFixtureMcpServer(
+      {
+        greet: {
+          call: async ({ args }) => {
+            // The first client is answered last.
+            if (args['name'] === 'Ada') await second.promise;
+            return text(`Hello ${String(args['name'])}`);
+          },
+        },
+      },
+      { era: 'both' },
+    );
+    await using recording = await openRecording(server);
+    const clients = [1, 2].map(
+      () => new Client({ name: 'modern', version: '1' }, { versionNegotiation: { mode: { pin: '2026-07-28' } } }),
+    );
+    const [one, other] = clients;
+    for (const client of clients) await client.connect(new StreamableHTTPClientTransport(recording.url));
+    const first = one?.callTool({ name: 'greet', arguments: { name: 'Ada' } });
+    await other?.callTool({ name: 'greet', arguments: { name: 'Bob' } });
+    second.resolve();
+    await first;
+    for (const client of clients) await client.close();
+    const { steps, left } = recording.read();
+    expect(left).toEqual([]);
+    expect(steps.map(({ request, outcome }) => [request, outcome])).toMatchObject(
+      ['Bob', 'Ada'].map((name) => [{ arguments: { name } }, { result: { content: [{ text: `Hello ${name}` }] } }]),
+    );
   });
 
   it('has an answer that came after the client had lost its stream and resumed it', async () => {
