@@ -1,3 +1,5 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { Client as FirstClient } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport as FirstTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
@@ -57,33 +59,38 @@ describe('a session over HTTP', () => {
 
   it('keeps two clients apart that use the same ids at once without a session', async () => {
     const second = Promise.withResolvers<void>();
-    await using server = await startFixtureMcpServer(
-      {
-        greet: {
-          call: async ({ args }) => {
-            // The first client is answered last.
-            if (args['name'] === 'Ada') await second.promise;
-            return text(`Hello ${String(args['name'])}`);
-          },
-        },
-      },
-      { era: 'both' },
-    );
-    await using recording = await openRecording(server);
-    const clients = [1, 2].map(
-      () => new Client({ name: 'modern', version: '1' }, { versionNegotiation: { mode: { pin: '2026-07-28' } } }),
-    );
-    const [one, other] = clients;
-    for (const client of clients) await client.connect(new StreamableHTTPClientTransport(recording.url));
-    const first = one?.callTool({ name: 'greet', arguments: { name: 'Ada' } });
-    await other?.callTool({ name: 'greet', arguments: { name: 'Bob' } });
+    // Begins both streams at once, and answers the first client last.
+    const server = createServer((request, response) => {
+      response.writeHead(200, { 'content-type': 'text/event-stream' }).flushHeaders();
+      void (async () => {
+        const { id, params } = JSON.parse(String(Buffer.concat(await Array.fromAsync(request))));
+        if (params.arguments.name === 'Ada') await second.promise;
+        const result = text(`Hello ${params.arguments.name}`);
+        response.end(`data: ${JSON.stringify({ jsonrpc: '2.0', id, result })}\n\n`);
+      })();
+    });
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const address = server.address();
+    const port = typeof address === 'object' ? address?.port : 0;
+    await using recording = await openRecording({ url: `http://127.0.0.1:${port}/mcp` });
+    const call = async (name: string) => {
+      const body = { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'greet', arguments: { name } } };
+      const headers = { 'content-type': 'application/json' };
+      return await fetch(recording.url, { method: 'POST', headers, body: JSON.stringify(body) });
+    };
+    const first = await call('Ada');
+    expect(await (await call('Bob')).text()).toContain('Hello Bob');
     second.resolve();
-    await first;
-    for (const client of clients) await client.close();
+    expect(await first.text()).toContain('Hello Ada');
+    server.close();
     const { steps, left } = recording.read();
     expect(left).toEqual([]);
-    expect(steps.map(({ request, outcome }) => [request, outcome])).toMatchObject(
-      ['Bob', 'Ada'].map((name) => [{ arguments: { name } }, { result: { content: [{ text: `Hello ${name}` }] } }]),
+    expect(steps).toMatchObject(
+      ['Bob', 'Ada'].map((name) => ({
+        request: { arguments: { name } },
+        outcome: { result: { content: [{ text: `Hello ${name}` }] } },
+      })),
     );
   });
 
