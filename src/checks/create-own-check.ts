@@ -1,3 +1,4 @@
+import { ConfigurationError } from '../base/errors.ts';
 import { isRecord, type JsonObject } from '../base/json.ts';
 import type { Evidence, FinalStates } from './evidence.ts';
 import type { Judgement } from './judgement.ts';
@@ -26,15 +27,15 @@ const usableName = /^[A-Za-z][A-Za-z0-9_-]{0,63}$/;
 /**
  * Checks the definition of a check, which may come from JavaScript without types.
  *
- * @throws {TypeError} that names the first unusable member
+ * @throws {ConfigurationError} that names the first unusable member
  */
 export function createOwnCheck(definition: Partial<Record<keyof OwnCheckDefinition, unknown>>): OwnCheck {
   const { name, schema, judge, final = 'none', timeoutMs = defaultCheckTimeoutMs } = definition;
   if (typeof name !== 'string' || !usableName.test(name)) {
-    throw new TypeError(`The \`name\` of a check is a word such as \`imageLooksLike\`, not ${describeValue(name)}.`);
+    throw fail(`The \`name\` of a check is a word such as \`imageLooksLike\`, not ${describeValue(name)}`);
   }
   const refuse = (member: string, wanted: string, value: unknown) =>
-    new TypeError(`\`${member}\` of the check ${name} must be ${wanted}, not ${describeValue(value)}.`);
+    fail(`\`${member}\` of the check ${name} must be ${wanted}, not ${describeValue(value)}`);
   if (!isRecord(schema)) throw refuse('schema', 'a JSON Schema of an object', schema);
   if (typeof judge !== 'function') throw refuse('judge', 'a function', judge);
   if (!isFinal(final)) throw refuse('final', '`none`, `passed`, `failed` or `both`', final);
@@ -43,6 +44,8 @@ export function createOwnCheck(definition: Partial<Record<keyof OwnCheckDefiniti
   }
   return { name, schema, final, timeoutMs, judge: (...asked) => Reflect.apply(judge, undefined, asked) };
 }
+
+const fail = (message: string) => new ConfigurationError([{ code: 'bad-check', message }]);
 
 const maxTimeoutMs = 600_000;
 

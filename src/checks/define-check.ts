@@ -133,7 +133,7 @@ export interface CheckKind<Type extends string = string, Schema extends z.ZodObj
  * suite names as `checkModules`. With a function that makes a schema of the parts, it is a kind of the gate, and all tables of kinds derive
  * from this definition.
  *
- * @throws {TypeError} if a check of your own has no usable name, schema or `judge`
+ * @throws {ConfigurationError} if a check of your own has no usable name, schema or `judge`
  */
 export function defineCheck<const Type extends string, Shape extends z.ZodRawShape>(
   definition: CheckDefinition<Type, Shape>,

@@ -10,6 +10,7 @@ import { parseSplit } from '../capture/split.ts';
 import { splitCommand } from '../server/split-command.ts';
 import type { GivenOptions } from './option-texts.ts';
 import { cancelWith, checkWhole, readServerOptions, type Surroundings } from './server-options.ts';
+import { requireOptions } from './option-texts.ts';
 
 /** The options of `capture`. */
 export interface CaptureOptions
@@ -49,6 +50,7 @@ const own = ['port', 'split', 'file'] as const;
 
 /** As `capture` in functions.ts says. */
 export async function captureOf(given: CaptureOptions): Promise<CaptureSession> {
+  requireOptions(given);
   const { port = 0, split = '60s', file = 'captured.evals.yaml' } = given;
   const { options, cwd, context } = readServerOptions({ ...given }, { own, issues: checkWhole('port', given.port, 0) });
   const { serverCommand: command, serverUrl: url } = options;

@@ -7,7 +7,7 @@ import { planOneServer } from '../gate/reach-server.ts';
 import { compareWorlds } from '../gate/run/compare-worlds.ts';
 import type { MeasuredBehaviour } from '../model/behaviour.ts';
 import { readWorkspace } from '../workspace/workspace.ts';
-import { describeType, type GivenOptions } from './option-texts.ts';
+import { requireOptions, describeType, type GivenOptions } from './option-texts.ts';
 import { cancelWith, checkWhole, readDuration, readServerOptions, type Surroundings } from './server-options.ts';
 
 type StartOptions = Pick<GivenOptions, 'serverCommand' | 'serverCwd' | 'serverEnv' | 'mcpConfig'>;
@@ -31,6 +31,7 @@ const own = ['base', 'workspace', 'seed', 'budget', 'timeLimit'] as const;
 
 /** As `compareBehaviour` in functions.ts says. */
 export async function compareBehaviourOf(given: CompareBehaviourOptions): Promise<MeasuredBehaviour> {
+  requireOptions(given);
   const { base, workspace, seed = 1, budget, timeLimit, ...head } = given;
   const time = readDuration('timeLimit', timeLimit, 120_000);
   const issues = [...checkWhole('seed', given.seed, 0), ...checkWhole('budget', budget, 1), ...time.issues];

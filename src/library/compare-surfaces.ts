@@ -7,7 +7,7 @@ import type { SurfaceReport } from '../model/surface-report.ts';
 import type { VerdictReason } from '../model/verdict.ts';
 import type { ServerFactory } from '../server/in-process-server.ts';
 import type { PolicyInput } from '../suite/policy-schema.ts';
-import { describeType } from './option-texts.ts';
+import { requireOptions, describeType } from './option-texts.ts';
 import { cancelWith, readServerOptions, type ServerOptions, type Surroundings } from './server-options.ts';
 
 /** The options of `compareSurfaces`. */
@@ -38,6 +38,7 @@ const own = ['server', 'file', 'update', 'configuration'] as const;
 
 /** As `compareSurfaces` in functions.ts says. */
 export async function compareSurfacesOf(given: CompareSurfacesOptions): Promise<SurfaceComparison> {
+  requireOptions(given);
   const { server, file, update = false, configuration = defaultConfiguration } = given;
   const { options, cwd, context } = readServerOptions(
     { ...given },

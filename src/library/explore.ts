@@ -13,6 +13,7 @@ import {
   type ServerOptions,
   type Surroundings,
 } from './server-options.ts';
+import { requireOptions } from './option-texts.ts';
 
 /** The options of `explore`. */
 export interface ExploreServerOptions
@@ -41,6 +42,7 @@ const own = ['workspace', 'seed', 'budget', 'timeLimit', 'call', 'safeTools', 'e
 
 /** As `explore` in functions.ts says. */
 export async function exploreServerOf(given: ExploreServerOptions): Promise<Exploration> {
+  requireOptions(given);
   const { workspace, seed = 1, budget, timeLimit, call, safeTools = [], earlier, onProgress } = given;
   const time = readDuration('timeLimit', timeLimit, 120_000);
   const known = earlier === undefined ? null : readCorpus(JSON.stringify(earlier));

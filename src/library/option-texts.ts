@@ -1,4 +1,5 @@
 import { ConfigurationError, type ConfigurationIssue } from '../base/errors.ts';
+import { isRecord } from '../base/json.ts';
 import type { Secret } from '../base/redaction.ts';
 import { toOptionKey, toOptionName } from '../gate/options/define-option.ts';
 import { listOptions } from '../gate/options/list.ts';
@@ -100,6 +101,14 @@ function writeList(entries: readonly unknown[]): Written {
   if (broken === -1) return { text: entries.join('\n') };
   const problem = typeof entries[broken] === 'string' ? 'has a line break' : `is ${describeType(entries[broken])}`;
   return { problem: `has an entry ${broken + 1} that ${problem}; give texts of one line` };
+}
+
+/** @throws {ConfigurationError} unless the options of a function are an object, as a program without types may forget */
+export function requireOptions(given: unknown): void {
+  if (isRecord(given)) return;
+  const what = given === undefined ? 'are missing' : `cannot be ${describeType(given)}`;
+  const message = `${what}; give an object`;
+  throw new ConfigurationError([{ input: 'options', code: 'bad-option-type', message }]);
 }
 
 export function describeType(value: unknown): string {

@@ -15,7 +15,7 @@ import { parseModelName } from '../models/model-name.ts';
 import type { Report } from '../model/report.ts';
 import type { ServerFactory } from '../server/in-process-server.ts';
 import type { IterationOutcome } from '../verdict/tally.ts';
-import { type GivenOptions, throwWithOwnNames, writeOptionTexts } from './option-texts.ts';
+import { requireOptions, type GivenOptions, throwWithOwnNames, writeOptionTexts } from './option-texts.ts';
 import type { OwnModel } from './own-model.ts';
 import { checkParticipants, findProcessOptions, inProcessStand } from './server-options.ts';
 
@@ -67,6 +67,7 @@ export async function runGateOf(
   options: RunGateOptions,
   { updatesSnapshots = false }: { updatesSnapshots?: boolean } = {},
 ): Promise<Report> {
+  requireOptions(options);
   const {
     cwd = process.cwd(),
     env = process.env,

@@ -63,7 +63,9 @@ describe('a session over HTTP', () => {
     const server = createServer((request, response) => {
       response.writeHead(200, { 'content-type': 'text/event-stream' }).flushHeaders();
       void (async () => {
-        const { id, params } = JSON.parse(String(Buffer.concat(await Array.fromAsync(request))));
+        let body = '';
+        for await (const chunk of request) body += String(chunk);
+        const { id, params } = JSON.parse(body);
         if (params.arguments.name === 'Ada') await second.promise;
         const result = text(`Hello ${params.arguments.name}`);
         response.end(`data: ${JSON.stringify({ jsonrpc: '2.0', id, result })}\n\n`);

@@ -28,6 +28,13 @@ async function listIssues(call: Promise<unknown>): Promise<string[]> {
   return error.issues.map(({ input, message }) => `${input} ${message}`);
 }
 
+describe('a function', () => {
+  it.each([explore, compareSurfaces, compareBehaviour, capture])('refuses options that are none: %o', async (call) => {
+    const refused = [expect.stringMatching(/^options (?:are missing|cannot be .*); give an object$/)];
+    for (const given of [undefined, null, 5]) expect(await listIssues(call(given as never))).toEqual(refused);
+  });
+});
+
 const aborted = AbortSignal.abort(new Error('enough'));
 
 // Whether a function returns, refuses or is aborted.

@@ -158,7 +158,7 @@ describe("checks of one's own", () => {
   ])('cannot be defined with %j', (wrong, message) => {
     const define = () => createOwnCheck({ ...answeredAs, ...wrong });
     expect(define).toThrow(message);
-    expect(define).toThrow(TypeError);
+    expect(define).toThrow(ConfigurationError);
   });
 });
 

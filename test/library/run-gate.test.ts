@@ -226,6 +226,11 @@ describe('options that are wrong', () => {
     ]);
   });
 
+  it.each([undefined, null, 5, []])('are refused if they are no object: %j', async (given) => {
+    const refused = [expect.stringMatching(/^options (?:are missing|cannot be .*); give an object$/)];
+    expect(await listIssues(given as never)).toEqual(refused);
+  });
+
   it('are refused if they are no functions, signals or suites', async () => {
     const wrong = { server: {}, signal: 5, onIteration: 'log', evals: [{ suite: 'A', cases: [adds] }, 5] };
     expect(await listIssues(wrong)).toEqual([
