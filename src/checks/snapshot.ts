@@ -45,7 +45,7 @@ export function judgeSnapshot(
   return fail(`${subject} ${difference} (${file}). ${snapshots.update === null ? remedy : earlierResult}`, {
     kind: 'values',
     what: `${subject}, compared with ${file}`,
-    expected: clean(parsed ?? kept.replace(/\r?\n$/, '')),
+    expected: clean(parsed ?? dropFinalLineEnds(kept)),
     actual,
     path,
   });
@@ -82,5 +82,12 @@ function findDifference(
 }
 
 function splitLines(text: string): string[] {
-  return text.replace(/\r?\n$/, '').split(/\r?\n/);
+  return dropFinalLineEnds(text).split(/\r?\n/);
+}
+
+/** Drops the line ends at the end of a text, which a formatter of the file may have cut. */
+function dropFinalLineEnds(text: string): string {
+  let end = text.length;
+  while (end > 0 && (text[end - 1] === '\n' || text[end - 1] === '\r')) end -= 1;
+  return text.slice(0, end);
 }

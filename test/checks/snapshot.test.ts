@@ -48,6 +48,16 @@ describe('toMatchFile', () => {
     expect(await judgeLater({ text: `one${text}two` }, { file: 'a.txt' })).toMatchObject({ state: 'failed' });
   });
 
+  it.each(['one\n\ntwo', 'one\n\ntwo\n', 'one\n\ntwo\n\n\n'])(
+    'passes a text whose file a formatter changed at its end: %j',
+    async (file) => {
+      const { judge } = createWorld({ 'a.txt': file });
+      expect(await judge({ text: 'one\n\ntwo\n\n' }, { file: 'a.txt' })).toMatchObject({ state: 'passed' });
+      expect(await judge({ text: 'one\ntwo\n\n' }, { file: 'a.txt' })).toMatchObject({ state: 'failed' });
+      expect(await judge({ text: 'one\n\ntwo\n\nthree' }, { file: 'a.txt' })).toMatchObject({ state: 'failed' });
+    },
+  );
+
   const remedy = 'If the change is meant, run the command with --update-snapshots.';
 
   it.each([
