@@ -30,12 +30,14 @@ export function writeAlone({ request }: ComparedRequest): string | null {
 
 /**
  * Finds an effect that the session itself proves: the base finds a text that an earlier call was given, and the change answers as if that
- * call had not been made, or finds the texts of another call only; or the base no longer finds what a call removed, and the change answers
- * as before that call. An answer in another format that has the text, or that depends on the call in another way, is no lost effect.
+ * call had not been made, or finds the texts of another call only; or the base no longer finds what a call removed, or refuses the request
+ * after it, and the change answers as before that call. An answer in another format that has the text, or that depends on the call in another way, is no lost effect.
  */
 export function findLost(seen: readonly SeenStep[], alone: AnswersAlone): LostEffect | null {
   const last = seen.at(-1);
-  if (last === undefined || ![...last.bases, last.head].every((outcome) => isAnswered({ outcome }))) return null;
+  if (last === undefined || !isAnswered({ outcome: last.head })) return null;
+  if (!last.bases.some((outcome) => isAnswered({ outcome }))) return findUndone(seen, last);
+  if (!last.bases.every((outcome) => isAnswered({ outcome }))) return null;
   return findMissing(seen, last, alone) ?? findRemaining(seen, last);
 }
 
@@ -94,6 +96,22 @@ function findRemaining(seen: readonly SeenStep[], last: SeenStep): LostEffect | 
     }
   }
   return null;
+}
+
+/** Finds a call after which the base refuses what it answered before, and the change answers as before. */
+function findUndone(seen: readonly SeenStep[], last: SeenStep): LostEffect | null {
+  const own = JSON.stringify(last.request.request);
+  const before = seen.findLastIndex(
+    (step) =>
+      step !== last &&
+      JSON.stringify(step.request.request) === own &&
+      step.bases.every((outcome) => isAnswered({ outcome })) &&
+      printMasked(step.head) === printMasked(last.head),
+  );
+  const between = before === -1 ? undefined : seen.slice(before + 1, -1).findLast(isMaking);
+  if (between === undefined) return null;
+  const what = `it still answers after ${nameRequest(between.request.request)}, as if that had done nothing`;
+  return { what, isShownBy: () => false };
 }
 
 /** Checks if a step may change something, and was answered on both sides. */

@@ -67,6 +67,7 @@ describe('compareBehaviour', () => {
         'broken describe_word',
         'changed list_colours /structuredContent/colours',
         'changed sum /structuredContent/sum',
+        'lost get_note',
         'lost list_notes /structuredContent/notes',
         'lost search_notes /structuredContent/found',
       ],
