@@ -1,4 +1,5 @@
 import { basename } from 'node:path';
+import { flushOutput, logLimitMs } from '../supervisor/flush-output.ts';
 import { limitHeapGrowth } from '../gate/host-process.ts';
 import { joinSupervisor } from '../supervisor/supervised.ts';
 import { createJobOutput, exitOnCrash } from './action-logger.ts';
@@ -15,5 +16,7 @@ export async function runStage(): Promise<never> {
   exitOnCrash(output.logger);
   if (basename(process.argv[1] ?? '') === 'post.js') process.exit(await runPost(output));
   const supervision = joinSupervisor();
-  process.exit(await supervision.done(await runMain(output, supervision)));
+  const code = await supervision.done(await runMain(output, supervision));
+  await flushOutput({ limitMs: logLimitMs });
+  process.exit(code);
 }

@@ -26,12 +26,15 @@ const exitCode = await enter({
   run: async () => {
     // Limits the heap before it grows by loading the service. The gate does this itself once it knows that it runs.
     if (process.argv[2] === 'serve') (await import('../gate/host-process.ts')).limitHeapGrowth();
-    const [{ runProgram }, { joinSupervisor }] = await Promise.all([
+    const [{ runProgram }, { joinSupervisor }, { flushOutput, logLimitMs }] = await Promise.all([
       import('./program.ts'),
       import('../supervisor/supervised.ts'),
+      import('../supervisor/flush-output.ts'),
     ]);
     const supervision = joinSupervisor();
-    process.exit(await supervision.done(await runProgram(process.argv.slice(2), supervision)));
+    const code = await supervision.done(await runProgram(process.argv.slice(2), supervision));
+    await flushOutput({ limitMs: supervision.marker === null ? null : logLimitMs });
+    process.exit(code);
   },
 });
 if (exitCode !== null) process.exit(exitCode);
