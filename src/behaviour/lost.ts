@@ -31,7 +31,8 @@ export function writeAlone({ request }: ComparedRequest): string | null {
 /**
  * Finds an effect that the session itself proves: the base finds a text that an earlier call was given, and the change answers as if that
  * call had not been made, or finds the texts of another call only; or the base no longer finds what a call removed, or refuses the request
- * after it, and the change answers as before that call. An answer in another format that has the text, or that depends on the call in another way, is no lost effect.
+ * after it, and the change answers as before that call. An answer in another format that has the text, or that depends on the call in
+ * another way, is no lost effect.
  */
 export function findLost(seen: readonly SeenStep[], alone: AnswersAlone): LostEffect | null {
   const last = seen.at(-1);

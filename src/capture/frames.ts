@@ -1,6 +1,6 @@
 import type { Side } from './pass-through.ts';
 
-/** Where a message over HTTP belongs: the number of its session, or that of its exchange (a request with its response) without one. */
+/** Where a message over HTTP belongs: the number of its session or, without one, of its exchange, a request with its response. */
 export interface Origin {
   session?: number;
   exchange?: number;
