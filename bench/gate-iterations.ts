@@ -6,6 +6,7 @@ import { gate } from '../lib/gate/gate.js';
 import { limitHeapGrowth } from '../src/gate/host-process.ts';
 import { parseGateOptions } from '../lib/gate/options.js';
 import { planGate } from '../lib/gate/plan/plan.js';
+import { readOwnPeakBytes } from '../test/support/process/peak-memory.ts';
 import { concurrency } from './concurrency.ts';
 
 // The action and the command do the same.
@@ -40,7 +41,7 @@ console.log(
   JSON.stringify({
     durationMs: performance.now() - startedMs,
     // libuv reports kilobytes on every platform.
-    peakBytes: process.resourceUsage().maxRSS * 1024,
+    peakBytes: readOwnPeakBytes(),
     passed: report.totals.passed,
   }),
 );

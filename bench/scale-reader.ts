@@ -1,4 +1,5 @@
 // Child of the scale benchmark: reads a run to its end and reports it, as the gate does after its run.
+import { readOwnPeakBytes } from '../test/support/process/peak-memory.ts';
 import { systemClock } from '../lib/base/time.js';
 import { silentLogger } from '../lib/base/logger.js';
 import { unlimitedPacer } from '../lib/base/pacing.js';
@@ -36,7 +37,7 @@ const redactor = createRedactor();
 const texts = { tests: '- title: t\n  steps:\n    - toolCall: t\n', 'server-url': baseUrl, 'report-dir': directory };
 const plan = await planGate(parseGateOptions(texts), { cwd: directory, environment: {} });
 const startedMs = performance.now();
-const startedBytes = process.resourceUsage().maxRSS * 1024;
+const startedBytes = readOwnPeakBytes();
 await using client = openServiceClient({
   baseUrl,
   apiKey: new Secret(apiKey),
@@ -103,7 +104,7 @@ await publishFiles(report, plan, {
   summaryPath: `${directory}/summary.md`,
   evidence: evidence.collect(),
 });
-const peakBytes = process.resourceUsage().maxRSS * 1024;
+const peakBytes = readOwnPeakBytes();
 const durationMs = performance.now() - startedMs;
 const { iterations, failed } = report.totals;
 console.log(

@@ -2,6 +2,7 @@
 // same concurrency. Its cost is the lower bound against which the gate is measured.
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import pMap from 'p-map';
+import { readOwnPeakBytes } from '../test/support/process/peak-memory.ts';
 import { concurrency } from './concurrency.ts';
 
 const [url = '', iterations = ''] = process.argv.slice(2);
@@ -23,7 +24,7 @@ await pMap(
 console.log(
   JSON.stringify({
     durationMs: performance.now() - startedMs,
-    peakBytes: process.resourceUsage().maxRSS * 1024,
+    peakBytes: readOwnPeakBytes(),
     passed,
   }),
 );

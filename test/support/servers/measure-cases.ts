@@ -5,6 +5,7 @@
 import { systemClock } from '../../../src/base/time.ts';
 import { runCase } from '../../../src/engine/run-case.ts';
 import { callStep, createCase } from '../factories/case-factory.ts';
+import { readOwnPeakBytes } from '../process/peak-memory.ts';
 
 const [url = '', ...groups] = process.argv.slice(2);
 const target = { url, serverName: 'raw', protocol: 'legacy' as const };
@@ -16,7 +17,5 @@ async function runTool(tool: string) {
 
 const outcomes: object[] = [];
 for (const group of groups) outcomes.push(Object.fromEntries(await Promise.all(group.split(',').map(runTool))));
-// Linux reports kibibytes.
-const maxRssMiB = Math.round(process.resourceUsage().maxRSS / 1024);
-process.stdout.write(JSON.stringify({ outcomes, maxRssMiB }));
+process.stdout.write(JSON.stringify({ outcomes, peakMiB: Math.round(readOwnPeakBytes() / 2 ** 20) }));
 process.exit(0);
