@@ -1,13 +1,18 @@
 import { cutMark, formatCount } from '../src/base/text.ts';
 import { formatDuration } from '../src/base/time.ts';
 import type { CaseReport, IterationFailure } from '../src/model/case-report.ts';
+import { lastLinesHeading } from '../src/model/process-end.ts';
 import type { PageData, PageMark } from '../src/report/html/page-data.ts';
 import { describeCalls, describeCost, describeJudge, describeTokens } from '../src/report/document/models.ts';
 import { inspectLabel, repeatLabel } from '../src/report/document/block.ts';
 import { listCallLines } from '../src/report/call-lines.ts';
 import { listDifferences } from '../src/report/differences.ts';
-import { listCode, sourceLabel } from '../src/report/failures.ts';
-import { createRepeats as createDescribeRepeat, describeInspection } from '../src/report/repeat.ts';
+import { listCode, sourceLabel, splitReason } from '../src/report/failures.ts';
+import {
+  createRepeats as createDescribeRepeat,
+  describeInspection,
+  describeRepeatOfFailed,
+} from '../src/report/repeat.ts';
 import { createCommand } from './command.ts';
 import { createDifference } from './difference.ts';
 import { type Child, create, createButton, createDisclosure, quote, quoteProse } from './dom.ts';
@@ -65,14 +70,18 @@ function createDefinition({ location }: CaseReport, definition: string | null, d
   );
 }
 
-/** Shows the commands that run only this case again, and make its first call; none if the report or the page does not have them whole. */
+/**
+ * Shows the commands that run only this case again, and make its first call: none if the report or the page does not have them whole, or if
+ * the verdict shows the same.
+ */
 function createRepeats(member: CaseReport, { report }: PageData): Child[] {
   const commands = [
     [repeatLabel, createDescribeRepeat(report)(member)],
     [inspectLabel, describeInspection(member, report)],
   ] as const;
+  const shown = describeRepeatOfFailed(report)?.command;
   return commands.map(([label, command]) =>
-    command === null || command.includes(cutMark)
+    command === null || command === shown || command.includes(cutMark)
       ? null
       : create('div', { class: 'repeat' }, create('h4', {}, label), createCommand(command)),
   );
@@ -132,15 +141,30 @@ function createFailure(
       quote(`Iteration${names.length === 1 ? '' : 's'} ${names.join(', ')}${where}`),
       create('span', { class: 'fine' }, quote(` ${result.replaceAll('_', ' ')}${took}`)),
     ),
-    create('p', { class: 'reason' }, quoteProse(headline)),
+    create('p', { class: 'reason' }, quoteProse(splitReason(headline).words)),
     others.length === 0
       ? null
-      : create('ul', { class: 'reason' }, ...others.map((text) => create('li', {}, quoteProse(text)))),
+      : create(
+          'ul',
+          { class: 'reason' },
+          ...others.map((text) => create('li', {}, quoteProse(splitReason(text).words))),
+        ),
+    ...reasons.flatMap(createOutput),
     createSource(example, data),
     ...listDifferences(example).map((difference) => createDifference(difference)),
     createCalls(example),
     ...failures.flatMap((failure) => createTrace(failure, suiteId, data)),
   );
+}
+
+/** Shows the last output of the server's process, which a reason may have below its words. */
+function createOutput(reason: string): HTMLElement[] {
+  const { output } = splitReason(reason);
+  if (output.length === 0) return [];
+  return [
+    create('p', { class: 'fine' }, lastLinesHeading),
+    create('pre', { tabindex: '0', 'aria-label': 'The last lines of the server on stderr' }, output.join('\n')),
+  ];
 }
 
 /** Shows the line of the server that its stack trace names, with the lines around it; null if none does. */

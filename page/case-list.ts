@@ -1,6 +1,7 @@
 import { formatCount } from '../src/base/text.ts';
 import { formatDuration } from '../src/base/time.ts';
 import type { PageData } from '../src/report/html/page-data.ts';
+import { splitReason } from '../src/report/failures.ts';
 import { describeCaseCounts, formatPassed } from '../src/report/wording.ts';
 import { describeFlaky, describeProbation } from '../src/report/rounds.ts';
 import { createCaseDetails } from './case-details.ts';
@@ -117,7 +118,9 @@ function createCase(item: ListedCase, data: PageData): DrawnCase {
         member.location === null ? null : createSourceLine(member.location, data),
         ...chips,
       ),
-      failure?.reasons[0] === undefined ? null : create('p', { class: 'hint' }, quoteProse(failure.reasons[0])),
+      failure?.reasons[0] === undefined
+        ? null
+        : create('p', { class: 'hint' }, quoteProse(splitReason(failure.reasons[0]).words)),
     ),
     panel,
   );

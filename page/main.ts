@@ -1,17 +1,21 @@
 import type { PageData } from '../src/report/html/page-data.ts';
 import { createBaseCard } from './base-card.ts';
 import { createCaseSection } from './case-list.ts';
+import { createCommand } from './command.ts';
 import { createCoverageCard } from './coverage-card.ts';
 import { createComparisonCard } from './comparison-card.ts';
 import { create } from './dom.ts';
 import { createModelsCard } from './models-card.ts';
+import { openForPrint } from './print.ts';
 import { createSurfaceCard } from './surface-card.ts';
 import { createSuiteCard } from './suite-card.ts';
 import { startTheme } from './theme.ts';
 import { createTrendCard } from './trend-card.ts';
 
-const [app, theme, source] = ['app', 'theme', 'data'].map((id) => document.getElementById(id));
+const [app, theme, repeat, source] = ['app', 'theme', 'repeat', 'data'].map((id) => document.getElementById(id));
 if (theme != null) startTheme(theme);
+repeat?.replaceWith(createCommand(repeat.textContent));
+openForPrint();
 if (app != null && source != null) {
   // The same version of the gate wrote the data.
   const data = JSON.parse(source.textContent) as PageData; // oxlint-disable-line typescript/no-unsafe-type-assertion

@@ -14,6 +14,8 @@ export interface FailureGroup {
   heading: string;
   /** The failure, then the calls of a case without expected calls; lines of foreign text, not escaped. */
   lines: string[];
+  /** What the server wrote last, as foreign text; empty if it is not known, or printed already. */
+  output: string[];
   /** What differs, as foreign text. */
   differences: Difference[];
   /** The line of the server that its stack trace names, as foreign text; null if none does. */
@@ -40,12 +42,20 @@ const maxOutputLength = 4200;
 const maxToolCallLength = 300;
 const maxToolCalls = 5;
 
-/** The output of server processes that a text shows already, each with its location. */
-export type PrintedOutput = Map<string, string>;
+/** The output of server processes that a text shows already, each with its location. Two that differ in numbers only have one key. */
+export type PrintedOutput = Map<string, { output: string; place: string }>;
 
-/** Identifies the last output of a process. */
-export function keyOutput(lines: readonly string[]): string {
-  return lines.join('\n');
+/** Returns the location of an output that the text shows already. Notes it there if it does not. */
+export function findPrinted(printed: PrintedOutput, lines: readonly string[], place: string): string | null {
+  const output = lines.join('\n');
+  // The ids of processes, ports and times are others in each crash.
+  const key = output.replaceAll(/\d+/g, '0');
+  const known = printed.get(key);
+  if (known === undefined) {
+    printed.set(key, { output, place });
+    return null;
+  }
+  return known.output === output ? known.place : `${known.place}, but for numbers`;
 }
 
 /**
@@ -61,19 +71,25 @@ export function groupFailures(
   return [...groups.values()].flatMap((members) => {
     const [example] = members;
     if (example === undefined) return [];
-    const reasons = listReasons(example, { printed, place });
+    const { reasons, output } = listReasons(example, { printed, place });
     const lines = [...reasons, ...listToolCalls(example)];
     const { source = null } = example;
-    return [{ heading: describeMembers(members, example), lines, differences: listDifferences(example), source }];
+    const differences = listDifferences(example);
+    return [{ heading: describeMembers(members, example), lines, output, differences, source }];
   });
 }
 
 /** Describes the kept failures of a case as text, each below its heading. */
 export function describeFailures(testCase: Pick<CaseReport, 'failures' | 'title'>): string {
   return groupFailures(testCase)
-    .flatMap(({ heading, lines, differences, source }) => [
+    .flatMap(({ heading, lines, output, differences, source }) => [
       heading,
-      ...[...lines, ...describeSource(source), ...differences.flatMap(describeDifference)].map((line) => `  ${line}`),
+      ...[
+        ...lines,
+        ...(output.length === 0 ? [] : [lastLinesHeading, ...output]),
+        ...describeSource(source),
+        ...differences.flatMap(describeDifference),
+      ].map((line) => `  ${line}`),
     ])
     .join('\n');
 }
@@ -101,34 +117,36 @@ function describeMembers(members: readonly IterationFailure[], { step }: Iterati
 function listReasons(
   { reasons, source }: IterationFailure,
   { printed, place }: { printed: PrintedOutput; place: string },
-): string[] {
-  return reasons.slice(0, maxReasons).flatMap((reason) => {
+): { reasons: string[]; output: string[] } {
+  const all = reasons.slice(0, maxReasons).map((reason) => {
+    const { words, output } = splitReason(reason);
     // The line of the server says what the quoted part of its trace would.
-    const first = source === undefined ? readFirstLine(reason) : cutTrace(readFirstLine(reason));
-    // The last output of a process is below the reason, and its end matters most.
-    const others = reason
-      .slice(readFirstLine(reason).length)
-      .split(/\r\n|\r|\n/)
-      .slice(1);
-    return [
-      truncateText(first, maxReasonLength, { keepsEnd: true }),
-      ...clipLines(printOnce(others, { printed, place }), maxOutputLength),
-    ];
+    const first = source === undefined ? readFirstLine(words) : cutTrace(readFirstLine(words));
+    const others = splitLines(words).slice(1);
+    const known = output.length === 0 ? null : findPrinted(printed, output, place);
+    return {
+      lines: [
+        truncateText(first, maxReasonLength, { keepsEnd: true }),
+        ...clipLines(others, maxOutputLength),
+        ...(known === null ? [] : [`Its last lines on stderr are those above, ${known}.`]),
+      ],
+      // Its end matters most.
+      output: known === null ? clipLines(output, maxOutputLength) : [],
+    };
   });
+  return { reasons: all.flatMap(({ lines }) => lines), output: all.flatMap(({ output }) => output) };
 }
 
-function printOnce(
-  lines: readonly string[],
-  { printed, place }: { printed: PrintedOutput; place: string },
-): readonly string[] {
-  const [heading, ...output] = lines;
-  if (heading !== lastLinesHeading || output.length === 0) return lines;
-  const key = keyOutput(output);
-  const known = printed.get(key);
-  if (known !== undefined) return [`Its last lines on stderr are those above, ${known}.`];
-  printed.set(key, place);
-  return lines;
+/** Splits a reason into its words and the last output of a process below them. */
+export function splitReason(reason: string): { words: string; output: string[] } {
+  const lines = splitLines(reason);
+  const at = lines.indexOf(lastLinesHeading, 1);
+  return at === -1
+    ? { words: reason, output: [] }
+    : { words: lines.slice(0, at).join('\n'), output: lines.slice(at + 1) };
 }
+
+const splitLines = (text: string) => text.split(/\r\n|\r|\n/);
 
 /** Lists the actual calls. Those of a prompt with expected calls are in a comparison, unless they are as expected. */
 function listToolCalls(failure: IterationFailure): string[] {

@@ -13,6 +13,7 @@ import {
 } from './document/block.ts';
 import { type Renderers, renderBlocks, type Span } from './document/block.ts';
 import type { Difference } from '../model/difference.ts';
+import { lastLinesHeading } from '../model/process-end.ts';
 import { type Detail, readSpan } from './document/fit.ts';
 import {
   escapeTableCell,
@@ -23,7 +24,7 @@ import {
   renderProse,
 } from './escape/markdown.ts';
 import { changeLabel, findPointer, signs, signsLabel } from './differences.ts';
-import { groupFailures, keyOutput, listCode, type PrintedOutput, sourceLabel } from './failures.ts';
+import { findPrinted, groupFailures, listCode, type PrintedOutput, sourceLabel } from './failures.ts';
 
 export interface MarkdownOptions {
   detail: Detail;
@@ -36,13 +37,15 @@ export interface MarkdownOptions {
 interface Page extends MarkdownOptions {
   /** The output of servers that the page shows already. */
   printed: PrintedOutput;
+  /** The commands that it shows already. */
+  commands: Set<string>;
 }
 
 const marks: Record<Mark, string> = { passed: '✅', failed: '❌', inconclusive: '⚠️', added: '➕', minor: '▫️' };
 
 /** Renders blocks as Markdown for GitHub. Foreign text occurs only in code spans. */
 export function renderMarkdown(blocks: readonly Block[], options: MarkdownOptions): string {
-  const page = { ...options, printed: new Map() };
+  const page = { ...options, printed: new Map(), commands: new Set<string>() };
   return `${renderBlocks(blocks, renderers, page).join('\n\n')}\n`;
 }
 
@@ -54,9 +57,13 @@ const renderers: Renderers<Page> = {
   ],
   heading: ({ title, lead }, page) => [`${nest(page, 1)} ${renderLine(title, page)}`, ...listLead(lead, page)],
   text: ({ line }, page) => [renderLine(line, page)],
+  repeat: ({ label, command }, page) => {
+    page.commands.add(command);
+    return [`**${label}:** ${renderCodeSpan(command)}`];
+  },
   output: ({ title, lines }, page) => {
-    page.printed.set(keyOutput(lines), 'under the verdict');
-    return [`${title}:`, renderCodeLines(lines)];
+    findPrinted(page.printed, lines, 'under the verdict');
+    return [`${title}:`, renderCodeBlock(lines, '')];
   },
   list: (block, page) =>
     foldBeyond(block, (items) => [
@@ -154,13 +161,14 @@ function renderCase(item: CaseItem, page: Page): string[] {
     ...groupFailures(item, page.printed).flatMap((group) => [
       `${renderProse(group.heading)}:`,
       renderCodeLines(group.lines),
+      ...(group.output.length === 0 ? [] : [lastLinesHeading, renderCodeBlock(group.output, '')]),
       ...(group.source === null
         ? []
         : [`${sourceLabel} ${renderSpan(asPlace(group.source), page)}:`, renderCodeBlock(listCode(group.source), '')]),
       ...group.differences.flatMap((difference) => renderDifference(difference)),
     ]),
     ...(omitted > 0 ? [`and ${formatCount(omitted, 'more failed iteration')}.`] : []),
-    ...(repeat === null ? [] : [`${repeatLabel}: ${renderCodeSpan(repeat)}`]),
+    ...(repeat === null || page.commands.has(repeat) ? [] : [`${repeatLabel}: ${renderCodeSpan(repeat)}`]),
     ...(inspection === null ? [] : [`${inspectLabel}: ${renderCodeSpan(inspection)}`]),
   ];
 }

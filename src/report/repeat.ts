@@ -1,27 +1,50 @@
 import { isCopyable, quoteShellWord } from '../base/shell.ts';
+import { formatCount } from '../base/text.ts';
 import type { CaseReport } from '../model/case-report.ts';
 import type { Report } from '../model/report.ts';
+import { hasNotRun } from './wording.ts';
 
 /** The name that the report has for evals that came as text and not in a file. */
 const inlineFile = 'tests';
 
-/** Returns the command that runs only this case, as it ran; null if no line can say it. */
-export type DescribeRepeat = (testCase: Pick<CaseReport, 'suiteId' | 'id' | 'title'>) => string | null;
+type RepeatedCase = Pick<CaseReport, 'suiteId' | 'id' | 'title'>;
 
-/** Prepares the commands that run single cases of a report: each is one line for a POSIX shell. */
+/** Returns the command that runs only these cases, as they ran; null if no line can say it. */
+export type DescribeRepeat = (...cases: readonly RepeatedCase[]) => string | null;
+
+/** Prepares the commands that run cases of a report again: each is one line for a POSIX shell. */
 export function createRepeats({ repeat, suites, cases }: Pick<Report, 'repeat' | 'suites' | 'cases'>): DescribeRepeat {
   const files = new Map(suites.map(({ id, file }) => [id, file]));
   const namesakes = Map.groupBy(cases, ({ suiteId, title }) => JSON.stringify([suiteId, title]));
-  return ({ suiteId, id, title }) => {
-    const file = files.get(suiteId) ?? null;
-    if (repeat === undefined || (file !== null && !isFileName(file))) return null;
+  const name = ({ suiteId, id, title }: RepeatedCase) => {
     const isOnly = namesakes.get(JSON.stringify([suiteId, title]))?.length === 1;
-    const name = [...(isOnly ? [title] : []), id].find(isSelectable);
-    if (name === undefined) return null;
-    const evals = file === null ? '' : ` --evals ${quoteShellWord(file)}`;
-    return `${repeat}${evals} --cases ${quoteShellWord(name)}`;
+    return [...(isOnly ? [title] : []), id].find(isSelectable) ?? null;
+  };
+  return (...wanted) => {
+    const names = wanted.map(name);
+    const evals = [...new Set(wanted.map(({ suiteId }) => files.get(suiteId) ?? null))];
+    if (repeat === undefined || names.includes(null) || !evals.every((file) => file === null || isFileName(file))) {
+      return null;
+    }
+    const inputs = evals.map((file) => (file === null ? '' : ` --evals ${quoteShellWord(file)}`)).join('');
+    return `${repeat}${inputs} --cases ${quoteShellWord(names.join())}`;
   };
 }
+
+/** Describes how to run again what failed: all of it, or the worst cases if there are many. Null if no line can say it. */
+export function describeRepeatOfFailed(
+  report: Pick<Report, 'repeat' | 'suites' | 'cases'>,
+): { label: string; command: string } | null {
+  const failed = report.cases.filter((testCase) => testCase.outcome !== 'passed' && !hasNotRun(testCase));
+  const worst = failed.slice(0, maxRepeated);
+  const command = worst.length === 0 ? null : createRepeats(report)(...worst);
+  if (command === null) return null;
+  const [what, count] = [failed.length === 1 ? 'it' : 'them', formatCount(worst.length, 'case')];
+  return { label: failed.length > worst.length ? `Run the first ${count} again` : `Run ${what} again`, command };
+}
+
+/** As many as a reader looks into. */
+const maxRepeated = 5;
 
 /** Checks if `--evals` finds this file and no other. */
 function isFileName(file: string): boolean {

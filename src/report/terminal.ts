@@ -1,6 +1,7 @@
 import { styleText } from 'node:util';
 import { formatCount } from '../base/text.ts';
 import type { IterationFailure } from '../model/case-report.ts';
+import { lastLinesHeading } from '../model/process-end.ts';
 import type { Difference } from '../model/difference.ts';
 import type { Report } from '../model/report.ts';
 import {
@@ -19,7 +20,7 @@ import { renderDocument, type Section } from './document/document.ts';
 import { type Detail, readSpan, screen, trim } from './document/fit.ts';
 import { escapeTerminalText } from './escape/log.ts';
 import { changeLabel, findPointer, signs, signsLabel, splitMarked } from './differences.ts';
-import { groupFailures, keyOutput, listCode, type PrintedOutput, sourceLabel } from './failures.ts';
+import { findPrinted, groupFailures, listCode, type PrintedOutput, sourceLabel } from './failures.ts';
 
 export interface TerminalOptions {
   color: boolean;
@@ -99,8 +100,10 @@ const renderers: Renderers<Page> = {
   },
   list: ({ items }, page) => items.flatMap((lines) => lines.flatMap((line) => wrapLine(line, page, 2))),
   notes: ({ items }, page) => items.flatMap((line) => wrapLine(line, page, 2)),
+  // Each case ends with a command of its own, and `run --failed` runs them all.
+  repeat: () => [],
   output: ({ title, lines }, page) => {
-    page.printed.set(keyOutput(lines), 'under the verdict');
+    findPrinted(page.printed, lines, 'under the verdict');
     return [`  ${title}:`, ...lines.flatMap((line) => wrapText(line, page, 4))];
   },
   table: ({ head, items, foot = [] }, page) => renderTable([head.map((cell) => [cell]), ...items, ...foot], page),
@@ -113,9 +116,10 @@ const renderers: Renderers<Page> = {
 function renderCase(item: CaseItem, page: Page): string[] {
   return [
     ...renderCaseLine(item, page),
-    ...groupFailures(item, page.printed).flatMap(({ heading, lines, differences, source }) => [
+    ...groupFailures(item, page.printed).flatMap(({ heading, lines, output, differences, source }) => [
       `      ${page.paint('dim', escapeTerminalText(heading))}`,
-      ...lines.flatMap((line) => wrapText(line, page, 8)),
+      ...[...lines, ...(output.length === 0 ? [] : [lastLinesHeading])].flatMap((line) => wrapText(line, page, 8)),
+      ...output.flatMap((line) => wrapText(line, page, 10)),
       ...(source === null ? [] : renderSource(source, page)),
       ...differences.flatMap((difference) => renderDifference(difference, page)),
     ]),
@@ -161,12 +165,16 @@ function renderDifference({ what, lines }: Difference, page: Page, label = signs
           ...(isUnderlined ? drawCarets(piece, indent.length + 2) : []),
         ];
       });
-      return [
-        ...(pointer === null ? [] : [`${indent}${page.paint('dim', `@ ${escapeTerminalText(pointer)}`)}`]),
-        ...drawn,
-      ];
+      return [...(pointer === null ? [] : drawPointer(pointer, page).map((row) => `${indent}${row}`)), ...drawn];
     }),
   ];
+}
+
+function drawPointer(pointer: string, page: Page): string[] {
+  const rows = breakParts([{ text: pointer, isMarked: false }], page.columns - 10).map(escapeParts);
+  return rows.map((parts, row) =>
+    page.paint('dim', `${row === 0 ? '@ ' : '  '}${parts.map(({ text }) => text).join('')}`),
+  );
 }
 
 /** A part of a line, which differs if it is marked. */

@@ -38,14 +38,19 @@ export function describeAllowed({ verdict, totals, minimumPassRate }: SuiteRepor
   return `${failures} allowed by the minimum of ${formatMinimumPassRate(minimumPassRate)}.`;
 }
 
-/** Describes what ran and for how long: `9 iterations of 3 cases: 7 passed, 2 failed (77.7%), in 12.3 s`. */
+/**
+ * Describes what ran and for how long: `9 iterations of 3 cases: 7 passed, 2 failed (77.7%), in 12.3 s`. Omits the rate if it is that of the
+ * only suite, and decided the verdict: the verdict and the suite have it.
+ */
 export function describeTotals({ totals, verdict, durationMs, shard, suites, behaviour }: Report): string {
   if (suites.length === 0 && behaviour !== undefined) {
     return `Compared with the base, without evals, in ${formatDuration(durationMs)}`;
   }
   const isBiased = suites.some(({ stoppedEarly }) => stoppedEarly !== null);
   const part = shard === null ? '' : `Shard ${shard.index} of ${shard.total}: `;
-  return `${part}${formatCount(totals.iterations, 'iteration')} of ${formatCount(totals.cases, 'case')}: ${describeRate(totals, verdict, isBiased)}, in ${formatDuration(durationMs)}`;
+  const isSaid = !isBiased && suites.length === 1 && verdict.reasons[0]?.code === 'below-minimum';
+  const rate = isSaid ? '' : `: ${describeRate(totals, verdict, isBiased)}`;
+  return `${part}${formatCount(totals.iterations, 'iteration')} of ${formatCount(totals.cases, 'case')}${rate}, in ${formatDuration(durationMs)}`;
 }
 
 /** Describes a rate. An inconclusive verdict gets none, because the rate of a part of the iterations would look like a result. */

@@ -76,11 +76,11 @@ describe('mcp-eval-ci run --failed', () => {
     expect(first).toMatchObject({ exitCode: 1, stdout: expect.stringContaining('of 3 cases') });
     const line = /Run it again: npx mcp-eval-ci (.*)/.exec(first.stdout)?.[1] ?? '';
     const printed = await runProgramInTest(split(line), { cwd: workspace.path });
-    expect(printed).toMatchObject({ exitCode: 1, stdout: expect.stringContaining('1 iteration of 1 case: 0 passed') });
+    expect(printed).toMatchObject({ exitCode: 1, stdout: expect.stringContaining('0 of 1 iteration passed') });
     const listed = await runProgramInTest([...run, '--failed', '--list'], { cwd: workspace.path });
     expect(listed).toMatchObject({ exitCode: 0, stdout: 'a.yaml:3  Echoes a message\n1 case in 1 file.\n' });
     const again = await runProgramInTest([...run, '--failed'], { cwd: workspace.path });
-    expect(again).toMatchObject({ exitCode: 1, stdout: expect.stringContaining('1 iteration of 1 case: 0 passed') });
+    expect(again).toMatchObject({ exitCode: 1, stdout: expect.stringContaining('0 of 1 iteration passed') });
     await workspace.write('a.yaml', redEvals.replace('Echo: goodbye', 'Echo: hello'));
     const mended = await runProgramInTest([...run, '--failed', 'a.yaml'], { cwd: workspace.path });
     expect(mended).toMatchObject({ exitCode: 0, stdout: expect.stringContaining('1 iteration of 1 case: 1 passed') });

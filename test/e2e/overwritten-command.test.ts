@@ -50,7 +50,7 @@ describe('a server that overwrites the command while it runs', () => {
       service === null ? [] : ['--service', 'svc', '--base-url', service.baseUrl, '--api-key', service.apiKey];
     const { exitCode, stdout, code } = await runOverwritten(serviceFlags);
     expect(code).toBe('process.exit(0);');
-    expect(stdout).toContain('1 iteration of 1 case: 0 passed, 1 failed');
+    expect(stdout).toContain('0 of 1 iteration passed');
     expect(exitCode).toBe(1);
   });
 });

@@ -52,14 +52,17 @@ describe('the last lines of a server', () => {
     failed('One', loss('It ended.', 'boom', 'bye'), loss('It ended again.', 'boom', 'bye')),
     failed('Two', loss('It ended.', 'boom', 'bye')),
     failed('Three', loss('It ended.', 'another end')),
+    failed('Four', loss('It ended.', 'request 17 failed')),
+    failed('Five', loss('It ended.', 'request 18 failed')),
   ];
   const report = createReport({ suites: [createSuiteResults({ cases })] });
   const count = (text: string, part: string) => text.split(part).length - 1;
 
   it('are printed once in a text that is read as a whole, and the others name the place', () => {
     for (const text of [renderTerminal(report, { color: false }), renderSummary(report)]) {
-      expect([count(text, 'boom'), count(text, 'another end')]).toEqual([1, 1]);
+      expect([count(text, 'boom'), count(text, 'another end'), count(text, 'request 1')]).toEqual([1, 1, 1]);
       expect(count(text, 'Its last lines on stderr are those above, under "One".')).toBe(2);
+      expect(count(text, 'Its last lines on stderr are those above, under "Four", but for numbers.')).toBe(1);
     }
   });
 

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { createRepeats, describeInspection } from '../../src/report/repeat.ts';
 import { renderComment } from '../../src/report/comment.ts';
+import { renderHtml } from '../../src/report/html/page.ts';
 import { renderSummary } from '../../src/report/summary.ts';
 import { renderTerminal } from '../../src/report/terminal.ts';
 import { createReport } from '../support/factories/report-factory.ts';
@@ -44,7 +45,9 @@ describe('the command that runs a case again', () => {
     const cases = ['a', 'b'].map((id) => createCaseResults({ id, title: 'Same', failed: 1, failures }));
     const report = createReport({ suites: [createSuiteResults({ cases, file: 'a.yaml' })], repeat });
     const command = createRepeats(report);
-    expect(report.cases.map(command)).toEqual(['a', 'b'].map((id) => `${repeat} --evals a.yaml --cases ${id}`));
+    expect(report.cases.map((testCase) => command(testCase))).toEqual(
+      ['a', 'b'].map((id) => `${repeat} --evals a.yaml --cases ${id}`),
+    );
   });
 
   it('ends each failed case, on one line however narrow the terminal is', () => {
@@ -58,9 +61,34 @@ describe('the command that runs a case again', () => {
     const lines = renderTerminal(report, { color: false, columns: 40 }).split('\n');
     expect(lines.filter((line) => line.includes('npx'))).toEqual([`      Run it again: ${command}`]);
     for (const text of [renderSummary(report), renderComment(report, { job: 'x', run: null, linkLine: () => null })]) {
-      expect(text.split(`Run it again: \`${command}\``)).toHaveLength(2);
+      expect(text.split(`\`${command}\``)).toHaveLength(2);
     }
     expect(renderSummary(createReport({ suites }))).not.toContain('Run it again');
+  });
+
+  it('is below the verdict, too, where the cases are not on the first screen: for all that failed, or for the worst', () => {
+    const fail = (id: string) => createCaseResults({ id, title: id, failed: 1, failures });
+    const render = (...files: string[][]) => {
+      const suites = files.map((ids, index) =>
+        createSuiteResults({
+          suiteId: `s${index}`,
+          file: `${index}.yaml`,
+          cases: [...ids.map(fail), createCaseResults({ id: 'ok' })],
+        }),
+      );
+      const report = createReport({ suites, repeat });
+      const [summary = '', html = ''] = [renderSummary(report).split('###')[0], renderHtml(report)];
+      return { summary, html };
+    };
+    const two = render(['a'], ['b']);
+    const command = `${repeat} --evals 0.yaml --evals 1.yaml --cases a,b`;
+    expect(two.summary).toContain(`**Run them again:** \`${command}\``);
+    expect(two.html).toContain(
+      `<h2>Run them again</h2>\n<code id="repeat">${command.replaceAll('"', '&quot;')}</code>`,
+    );
+    expect(render(['a', 'b', 'c', 'd', 'e', 'f']).summary).toContain('**Run the first 5 cases again:**');
+    expect(render(['a', 'b,*']).summary).not.toContain('again');
+    expect(render([]).html).not.toContain('id="repeat"');
   });
 });
 
@@ -87,11 +115,12 @@ describe('the command that inspects a case', () => {
   it('is below the command that runs the case again', () => {
     const failed = createCaseResults({ id: 'sum', title: 'Adds', failed: 1, failures });
     const report = createReport({ suites: [createSuiteResults({ cases: [failed], file: 'a.yaml' })], repeat });
-    for (const text of [
-      renderTerminal({ ...report, inspection }, { color: false, columns: 40 }),
-      renderSummary({ ...report, inspection }),
-    ])
-      expect(text).toMatch(/Run it again: .*\n+ *Inspect it: `?npx mcp-inspector --cli node a\.js --method /);
+    expect(renderTerminal({ ...report, inspection }, { color: false, columns: 40 })).toMatch(
+      /Run it again: .*\n *Inspect it: npx mcp-inspector --cli node a\.js --method /,
+    );
+    expect(renderSummary({ ...report, inspection })).toContain(
+      'Inspect it: `npx mcp-inspector --cli node a.js --method ',
+    );
     expect(renderSummary(report)).not.toContain('Inspect it');
   });
 });

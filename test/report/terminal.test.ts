@@ -27,7 +27,7 @@ describe('renderTerminal', () => {
     const [verdict = '', rest = ''] = (['verdict', 'rest'] as const).map((part) =>
       renderTerminal(createRedReport(), { color: false, part }),
     );
-    expect(verdict).toMatch(/^✗ Failed: [^]*7 passed, 4 failed/);
+    expect(verdict).toMatch(/^✗ Failed: 7 of 11 iterations passed[^]*11 iterations of 3 cases, in/);
     expect(verdict).not.toContain('Iteration 1');
     expect(rest).toContain('Iteration 1');
     expect(rest).not.toContain('Failed: ');
@@ -55,8 +55,9 @@ describe('renderTerminal', () => {
 
   it('breaks the lines of a difference at the width, with the marks under the words that differ', () => {
     const text = `${'same '.repeat(20)}other 😀 ${'same '.repeat(20)}`;
+    const pointer = `/${'deep/'.repeat(30)}`;
     const lines = [
-      { side: 'expected' as const, text, marks: [[100, 108]] as Array<[number, number]> },
+      { side: 'expected' as const, text, pointer, marks: [[100, 108]] as Array<[number, number]> },
       { side: 'actual' as const, text: '😀'.repeat(60) },
     ];
     const failures = [createFailure({ differences: [{ what: 'the text', lines }] })];
@@ -72,6 +73,13 @@ describe('renderTerminal', () => {
     // The rows of carets stand under the words.
     const [above = '', carets = ''] = rows.filter((row, index) => row.includes('^') || rows[index + 1]?.includes('^'));
     expect(above.slice(carets.indexOf('^'), carets.length)).toBe('other 😀');
+    const at = drawn.findIndex((line) => line.startsWith('        @ /deep'));
+    expect(
+      drawn
+        .slice(at, at + 3)
+        .map((line) => line.slice(10))
+        .join(''),
+    ).toBe(pointer);
     // No character is cut in two.
     expect(drawn.join('\n')).toContain(`+ ${'😀'.repeat(35)}\n          ${'😀'.repeat(25)}`);
     expect(stripVTControlCharacters(draw(true).join('\n'))).toContain(`+ ${'😀'.repeat(35)}\n`);
@@ -88,7 +96,7 @@ describe('renderTerminal', () => {
       '  75 more cases did not pass; the report lists them.',
       '  100 cases passed.',
       '',
-      '700 iterations of 200 cases: 600 passed, 100 failed (85.7%), in 12.3 s',
+      '700 iterations of 200 cases, in 12.3 s',
       'math 2.0.0 over stdio, MCP 2025-11-25, process per iteration',
     ]);
   });

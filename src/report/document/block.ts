@@ -95,6 +95,8 @@ interface Blocks {
   heading: { title: Line; lead: readonly Line[] };
   /** A paragraph; a fine one matters less than those around it. */
   text: { line: Line; isFine?: boolean };
+  /** The command that runs again what failed. */
+  repeat: { label: string; command: string };
   /** Lines that the server wrote. */
   output: { title: string; lines: readonly string[] };
   /** Each item has one line or several. */

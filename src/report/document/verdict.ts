@@ -4,6 +4,7 @@ import type { Report } from '../../model/report.ts';
 import type { VerdictOutcome } from '../../model/verdict.ts';
 import { adviseInconclusive, describePart, describeVerdict, nameReasons } from '../wording.ts';
 import { sourceLabel } from '../failures.ts';
+import { describeRepeatOfFailed } from '../repeat.ts';
 import {
   asName,
   asPlace,
@@ -45,6 +46,7 @@ export function composeVerdict(report: Report, job: string | null): Block[] {
     },
     ...(hidden === 0 ? [] : [text('screen', `and ${formatCount(hidden, 'more reason')}, below.`)]),
     ...composeUnread(report),
+    ...composeRepeat(report),
     ...(outcome === 'inconclusive' ? [text('brief', asProse(adviseInconclusive(verdict)))] : []),
   ];
 }
@@ -90,6 +92,12 @@ const maxBriefOutput = 5;
 /** Composes a title without a reason. */
 export function composeTitle(outcome: VerdictOutcome, title: string, short = title): BlockOf<'verdict'> {
   return { kind: 'verdict', from: 'title', outcome, title, short, job: null, part: null, why: null };
+}
+
+/** Composes the command that runs again what failed. A comment has it below its cases. */
+function composeRepeat(report: Report): Block[] {
+  const repeat = report.verdict.outcome === 'passed' ? null : describeRepeatOfFailed(report);
+  return repeat === null ? [] : [{ kind: 'repeat', from: 'screen', ...repeat }];
 }
 
 /** Composes what the verdict lacks, as counts only: a rate of a part would look like a result. */

@@ -8,6 +8,7 @@ import { type SectionName, renderDocument } from '../document/document.ts';
 import { frame, readSpan, trim } from '../document/fit.ts';
 import { escapeHtml } from '../escape/html.ts';
 import { flattenText, splitCode } from '../escape/plain.ts';
+import { splitReason } from '../failures.ts';
 import { truncateText } from '../truncate.ts';
 import { describeVerdict } from '../wording.ts';
 import { pageScript, pageStyle } from './page-assets.ts';
@@ -144,6 +145,9 @@ const renderers: Partial<Renderers<unknown>> = {
     ...(why === null ? [] : [`<p class="reason">${renderLine(why)}</p>`]),
   ],
   text: ({ line }) => [`<p class="totals">${renderLine(line)}</p>`],
+  repeat: ({ label, command }) => [
+    `<div class="repeat"><h2>${label}</h2>\n<code id="repeat">${escapeHtml(command)}</code></div>`,
+  ],
   output: ({ title, lines }) => [`<pre tabindex="0" aria-label="${title}">${lines.map(renderText).join('\n')}</pre>`],
   list: ({ items }) => renderList('reasons', items.flat().map(renderLine)),
   notes: ({ items }) => renderList('notes', items.map(renderLine)),
@@ -213,7 +217,8 @@ function renderWithoutScript(blocks: readonly Block[]): string {
   const cases = blocks.flatMap((block) => (block.kind === 'cases' ? block.items : []));
   const items = cases.slice(0, maxPlainCases).map(({ title, counts, failures }) => {
     const reason = failures[0]?.reasons[0];
-    return renderLine([asName(title), `, ${counts}`, ...(reason === undefined ? [] : [': ', asProse(reason)])]);
+    const why = reason === undefined ? [] : [': ', asProse(splitReason(reason).words)];
+    return renderLine([asName(title), `, ${counts}`, ...why]);
   });
   const hidden = cases.length - items.length;
   const more = hidden > 0 ? [`and ${hidden} more, which report.json lists`] : [];

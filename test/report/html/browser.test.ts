@@ -399,8 +399,33 @@ describe.skipIf(missingBrowser !== null)('the page in a browser', () => {
     expect(new URL(open.page.url()).hash).toBe('#case:weather/adds');
   });
 
-  it.each(['light', 'dark'] as const)('has no barriers that can be found in its %s theme', async (colorScheme) => {
-    await using open = await openFilePage(browser, html, { colorScheme });
+  it('prints what is folded, without its controls, and folds it again', async () => {
+    await using open = await openFilePage(browser, html, { anchor: '#case:weather/flaps' });
+    const { page } = open;
+    const count = async (what: string) => await page.locator(what).count();
+    const folded = async () => [await count('details:not([open])'), await count('.case .panel:visible')];
+    const before = await folded();
+    await page.emulateMedia({ media: 'print' });
+    await page.evaluate('dispatchEvent(new Event("beforeprint"))');
+    expect(await folded()).toEqual([0, await count('.case:not(.passed)')]);
+    expect(await count('.definition li:visible')).toBe(3);
+    expect(await page.getByRole('button').allTextContents()).toEqual(
+      await page.locator('.case .title').allTextContents(),
+    );
+    await page.evaluate('dispatchEvent(new Event("afterprint"))');
+    await page.emulateMedia({ media: 'screen' });
+    // The definition in the details of a case that was closed before stays with it.
+    expect([await count('.case .panel:visible'), await count('details[open]')]).toEqual([before[1], 0]);
+    expect(new URL(page.url()).hash).toBe('#case:weather/flaps');
+  });
+
+  it.each([
+    ['light', 1280],
+    ['light', 380],
+    ['dark', 1280],
+    ['dark', 380],
+  ] as const)('has no barriers that can be found in its %s theme at %d pixels', async (colorScheme, width) => {
+    await using open = await openFilePage(browser, html, { colorScheme, viewport: { width, height: 800 } });
     await open.page.getByRole('button', { name: 'Trace of iteration 2' }).click();
     for (const summary of await open.page.locator('summary:visible').all()) await summary.click();
     expect(await findBarriers(open.page)).toEqual([]);
