@@ -77,8 +77,7 @@ describe('the command that runs a case again', () => {
         }),
       );
       const report = createReport({ suites, repeat });
-      const [summary = '', html = ''] = [renderSummary(report).split('###')[0], renderHtml(report)];
-      return { summary, html };
+      return { summary: renderSummary(report).split('###')[0], html: renderHtml(report) };
     };
     const two = render(['a'], ['b']);
     const command = `${repeat} --evals 0.yaml --evals 1.yaml --cases a,b`;
