@@ -47,9 +47,9 @@ describe('exploreAndCheck', () => {
     ['tools that write', nameExploredServer('notes', 'destructive-hint-missing')],
     // Its environment has paths of the directory of all worlds.
     ['a tool that prints its environment', nameExploredServer('environment')],
-  ])('gives the same bytes for the same seed and %s', async (_, command) => {
-    const first = await exploreInTest(command, { seed: 7, budget: 60 });
-    const second = await exploreInTest(command, { seed: 7, budget: 60 });
+  ])('gives the same bytes for the same seed and %s, also of a server in this process', async (_, command) => {
+    const first = await exploreInTest(command, { seed: 7, budget: 60, server: 'process' });
+    const second = await exploreInTest(command, { seed: 7, budget: 60, server: 'in-process' });
     expect(JSON.stringify(second)).toBe(JSON.stringify(first));
   });
 
@@ -191,7 +191,7 @@ describe('exploreAndCheck', () => {
     await using workspace = await createWorkspace({ 'kept/notes.txt': 'alpha\n', 'next.txt': 'unchanged' });
     const before = await readTree(workspace.path);
     const command = nameExploredServer('read-only-file', 'vanishing', 'destructive-hint-missing', 'flooding');
-    await exploreInTest(command, { workspace: join(workspace.path, 'kept'), sandbox: 'auto' });
+    await exploreInTest(command, { workspace: join(workspace.path, 'kept'), sandbox: 'auto', budget: 40 });
     expect(await readTree(workspace.path)).toEqual(before);
   });
 
@@ -210,8 +210,8 @@ describe('exploreAndCheck', () => {
   it('ends with a server whose every call fails, asks the client, floods it or removes its own directory', async () => {
     const explorations: Exploration[] = [];
     for (const set of ['failing', 'asking', 'flooding', 'vanishing']) {
-      const exploration = await exploreInTest(nameExploredServer(set), { budget: 60 });
-      expect([set, exploration.isCutByTime, exploration.requests.sent <= 60]).toEqual([set, false, true]);
+      const exploration = await exploreInTest(nameExploredServer(set), { budget: 30 });
+      expect([set, exploration.isCutByTime, exploration.requests.sent <= 30]).toEqual([set, false, true]);
       explorations.push(exploration);
     }
     const failing = explorations[0]!;
@@ -256,7 +256,7 @@ describe('exploreAndCheck', () => {
   );
 
   it.each([[[]], [['modern']]])('ends with a server that asks again after each answer %s', async (era) => {
-    const exploration = await exploreInTest(nameExploredServer('insisting', ...era), { budget: 60, callMs: 5000 });
+    const exploration = await exploreInTest(nameExploredServer('insisting', ...era), { budget: 60, callMs: 2000 });
     const { requests, isCutByTime, unexplored, sessions } = exploration;
     expect([isCutByTime, requests.sent <= 60]).toEqual([false, true]);
     expect(unexplored.map(({ subject }) => subject)).toContain('never_content');
@@ -337,10 +337,11 @@ describe('exploreAndCheck', () => {
   it.each(Object.entries(knownServers))(
     'reaches most of server-%s, and finds nothing wrong',
     async (name, { command, env }) => {
-      const exploration = await exploreInTest(command, { env, budget: null, callMs: 8000 });
+      // Without a budget, the requests are 400, or 8 for each tool. A process of server-everything takes the most time.
+      const budget = name === 'everything' ? 260 : null;
+      const exploration = await exploreInTest(command, { env, budget, callMs: 8000 });
       const { tools, parameters, errorPaths } = exploration.coverage;
-      // Without a budget, the requests are 400, or 8 for each tool.
-      expect(exploration.requests.budget).toBe(400);
+      expect(exploration.requests.budget).toBe(budget ?? 400);
       expect(listFindings(exploration)).toEqual([]);
       expect(tools.reached / tools.of).toBeGreaterThan(0.9);
       expect(parameters.reached / parameters.of).toBeGreaterThan(0.75);

@@ -41,13 +41,14 @@ describe('findings', () => {
   );
 
   it('finds a server that answers nothing any more', async () => {
-    const exploration = await exploreInTest(nameExploredServer('hang'), { callMs: 1000 });
+    const exploration = await exploreInTest(nameExploredServer('hang'), { callMs: 250 });
     expect(listFindings(exploration)).toEqual(['hang spin']);
     expect(exploration.unexplored).toEqual([{ subject: 'spin', reason: 'its calls were not answered in time' }]);
   });
 
   it('names no path of a copy of the workspace where a server writes it as it starts', async () => {
-    const exploration = await exploreInTest(`${nameExploredServer('words', 'start-noise')} {{workspace}}`);
+    const command = `${nameExploredServer('words', 'start-noise')} {{workspace}}`;
+    const exploration = await exploreInTest(command, { budget: 20 });
     expect(exploration.findings.map(({ message }) => message)).toEqual([
       'the server writes to stdout as it starts, where only messages belong: "Serving {{workspace}}"',
     ]);

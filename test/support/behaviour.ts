@@ -7,6 +7,7 @@ import type { ComparedBehaviour } from '../../src/behaviour/comparison.ts';
 import type { Corpus } from '../../src/behaviour/corpus.ts';
 import { openWorlds } from '../../src/explore/world/open-worlds.ts';
 import { generatedWorkspace } from '../../src/explore/world/generated-files.ts';
+import { startInProcess } from './servers/program-in-process.ts';
 import { createWorkspace } from './workspace.ts';
 
 /** A text in the code of a server, and the text that replaces it in the change. */
@@ -32,13 +33,15 @@ interface Settings {
   callMs?: number;
   cached?: Corpus | null;
   call?: 'all' | 'read-only';
+  /** `process` starts a server without packages as a process for each session, too. */
+  server?: 'in-process' | 'process';
 }
 
 /** Compares a server with a copy of it that has these patches. */
 export async function comparePatched(
   { folder, file, env = {}, args = '' }: ComparedServer,
   patches: readonly Patch[],
-  { seed = 1, budget = 150, callMs = 3000, cached = null, call = 'all' }: Settings = {},
+  { seed = 1, budget = 150, callMs = 3000, cached = null, call = 'all', server = 'in-process' }: Settings = {},
 ): Promise<ComparedBehaviour> {
   await using copies = await createWorkspace({});
   const sides = { base: join(copies.path, 'base'), head: join(copies.path, 'the-head') };
@@ -71,6 +74,7 @@ export async function comparePatched(
         workspace,
         sandbox: 'off',
         limits: { callMs, pingMs: Math.min(callMs, 2000) },
+        ...(server === 'in-process' && folder === noteServer.folder && { startServer: startInProcess }),
       },
       context,
     );

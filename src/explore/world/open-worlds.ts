@@ -7,6 +7,7 @@ import { abilities } from '../../model/client-abilities.ts';
 import { startServerProcess } from '../../server/container-file.ts';
 import { listenFor } from '../../server/open-server.ts';
 import { type PreparedStart, prepareStart } from '../../server/prepare-start.ts';
+import type { ServerProcess } from '../../server/process.ts';
 import type { OpenProxy, ServerContext, StartContext } from '../../server/running-server.ts';
 import type { SandboxOptions } from '../../server/sandbox/open-sandbox.ts';
 import { startInPlace } from '../../server/start-in-place.ts';
@@ -39,6 +40,8 @@ export interface ServerStart {
   openProxy?: OpenProxy;
   /** Creates the answers of the client in a world; by default those of a user who fills in each form. */
   createAnswers?: typeof createClientAnswers;
+  /** Starts the server in a world; by default as a process. */
+  startServer?: (start: StartContext) => ServerProcess;
 }
 
 const prefix = 'mcp-eval-ci-worlds-';
@@ -127,8 +130,8 @@ async function openWorld(
     const env = { ...caches, ...base.env, ...opened?.variables, ...moved, ...nameCanary(variant) };
     // Warnings about containers repeat for each world.
     const inPlace = startInPlace({ ...base, env, logger: silentLogger }, paths);
-    const server = startServerProcess(inPlace, { readsStdin: true });
-    const { createAnswers = createClientAnswers } = start;
+    const { createAnswers = createClientAnswers, startServer = startStdioServer } = start;
+    const server = startServer(inPlace);
     const answer = createAnswers(start.workspace, paths);
     const limits = { limits: start.limits, readyMs: start.readyTimeoutMs };
     const { clock, signal } = context;
@@ -143,6 +146,8 @@ async function openWorld(
     });
   }
 }
+
+const startStdioServer = (start: StartContext) => startServerProcess(start, { readsStdin: true });
 
 function nameCanary({ timeZone }: WorldVariant): Record<string, string> {
   return { [environmentCanary.name]: environmentCanary.value, ...(timeZone !== null && { TZ: timeZone }) };
