@@ -34,7 +34,7 @@ const prefix = 'mcp-eval-ci-sides-';
 
 /** Makes a directory for both sides of a comparison, below the temporary directory of the machine. Disposing it removes the directory. */
 export function openSidesRoot(): Disposable & { path: string } {
-  const path = makeTemporaryRoot(prefix, removeSides);
+  const path = makeTemporaryRoot(prefix, { remove: removeSides });
   return { path, [Symbol.dispose]: () => removeSides(path) };
 }
 

@@ -1,4 +1,6 @@
+import { statSync } from 'node:fs';
 import { mkdir, readdir, readFile, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { systemClock } from '../../src/base/time.ts';
@@ -187,6 +189,16 @@ describe('exploreAndCheck', () => {
     expect(flaky).toEqual([]);
   });
 
+  it.runIf(isOnAnotherFileSystem())('asserts nothing that another file system changes, also in a sandbox', async () => {
+    const exploration = await exploreInTest(nameExploredServer('sizes'), { budget: 10, sandbox: 'auto' });
+    const [step] = exploration.sessions[0]?.steps ?? [];
+    const lines = step === undefined ? [] : readOutcomeText(step.observation.outcome).split('\n');
+    // The directory has another size and another position.
+    expect(lines.filter((line) => line.startsWith('docs has'))).toEqual(['docs has {{any}} bytes{{any}}']);
+    expect(lines).toEqual(expect.arrayContaining(['In {{workspace}}:', 'The end']));
+    expect(exploration.flaky).toEqual([]);
+  });
+
   it('changes nothing outside of its copies of the workspace', async () => {
     await using workspace = await createWorkspace({ 'kept/notes.txt': 'alpha\n', 'next.txt': 'unchanged' });
     const before = await readTree(workspace.path);
@@ -363,6 +375,12 @@ const shownOfFiles: ReadonlyArray<readonly [string, RegExp]> = [
   // A resource that only a template names.
   ['everything', /^resource demo:\/\/resource\/dynamic\/text\/\d+$/],
 ];
+
+/** Checks if this machine has a file system in memory, and its temporary directory is on another one. */
+function isOnAnotherFileSystem(): boolean {
+  const memory = statSync('/dev/shm', { throwIfNoEntry: false });
+  return memory !== undefined && memory.dev !== statSync(tmpdir()).dev;
+}
 
 /** Reads all files below a directory. */
 async function readTree(root: string): Promise<Record<string, string>> {

@@ -92,6 +92,23 @@ describe('mergeValues', () => {
     expect(listMarked({ text: json })).toEqual(['/text/n']);
   });
 
+  it('asserts no order that another file system changes, and no size of a directory in a line', () => {
+    const disk = '[DIR] docs      4.00 KB\n[FILE] a.json     70 B\n[FILE] b.txt      17 B\n\nTotal: 2 files';
+    const memory = '[FILE] a.json     70 B\n[DIR] docs        60 B\n[FILE] b.txt      17 B\n\nTotal: 2 files';
+    expect(mergeValues([disk, disk, memory])).toBe(
+      '[DIR] docs{{any}}\n[FILE] a.json     70 B{{any}}\n[FILE] b.txt      17 B\n\nTotal: 2 files',
+    );
+    expect(mergeValues([disk, memory, disk])).toBe(mergeValues([disk, disk, memory]));
+    const [docs, file] = [{ name: 'docs' }, { name: 'a.json' }];
+    expect(mergeValues([{ entries: [docs, file] }, { entries: [file, docs] }])).toEqual({ entries: '{{any}}' });
+    expect(
+      mergeValues([
+        ['a 1', 'a 2'],
+        ['a 2', 'a 1'],
+      ]),
+    ).toEqual(['a {{any}}', 'a {{any}}']);
+  });
+
   it('marks lists of another length, and members that are missing', () => {
     expect(mergeValues([{ list: [1] }, { list: [1, 2], more: true }])).toEqual({ list: '{{any}}', more: '{{any}}' });
   });

@@ -1,5 +1,5 @@
 import { escapePointerToken } from '../../base/json-pointer.ts';
-import { isRecord, tryParseJson } from '../../base/json.ts';
+import { isJsonEqual, isRecord, tryParseJson } from '../../base/json.ts';
 import { hasVolatileForm, maskForms, volatileMark } from './forms.ts';
 
 /** Names of members whose values depend on the machine or the moment. */
@@ -23,9 +23,24 @@ export function mergeValues(values: readonly unknown[], name = ''): unknown {
   return isVolatile && first !== null ? volatileMark : first;
 }
 
+/** Leaves out numbers, with a unit of size: a directory has another size on each file system, which may put a list in another order. */
+const maskSizes = (text: string) =>
+  text.replaceAll(/\d[\d.,]*\s*(?:[KMGT]?i?B\b|bytes?\b)?/gi, '#').replaceAll(/\s+/g, ' ');
+
+/** Checks if lists have the same items in another order. */
+function isReordered(lists: ReadonlyArray<readonly string[]>): boolean {
+  const [first = []] = lists;
+  return (
+    lists.every((list) => isJsonEqual(list.toSorted(), first.toSorted())) &&
+    lists.some((list) => !isJsonEqual(list, first))
+  );
+}
+
 function mergeLists(lists: ReadonlyArray<readonly unknown[]>): unknown {
   const [first = []] = lists;
   if (lists.some(({ length }) => length !== first.length)) return volatileMark;
+  const keys = lists.map((list) => list.map((item) => maskSizes(JSON.stringify(item))));
+  if (isReordered(keys)) return volatileMark;
   return first.map((_, index) => mergeValues(lists.map((list) => list[index])));
 }
 
@@ -68,7 +83,22 @@ function mergeTexts(texts: readonly string[]): string {
       ? (texts[0] ?? '')
       : JSON.stringify(merged, null, isIndented ? 2 : undefined);
   }
-  return texts.map(maskForms).reduce(mergePair);
+  const masked = texts.map(maskForms);
+  return mergeReordered(masked.map((text) => text.split('\n'))) ?? masked.reduce(mergePair);
+}
+
+/** Merges texts with the same lines in another order: line by line, with a mark behind each line that moves. Null for other texts. */
+function mergeReordered(texts: ReadonlyArray<readonly string[]>): string | null {
+  const keys = texts.map((lines) => lines.map(maskSizes));
+  if (!isReordered(keys)) return null;
+  const isMoved = (key: string, index: number) => keys.some((other) => other[index] !== key);
+  const lines = keys[0]?.map((key, index) => {
+    const merged = texts
+      .map((text, at) => text[isMoved(key, index) ? (keys[at] ?? []).indexOf(key) : index] ?? '')
+      .reduce(mergePair);
+    return isMoved(key, index) && !merged.endsWith(volatileMark) ? `${merged}${volatileMark}` : merged;
+  });
+  return lines?.join('\n') ?? null;
 }
 
 const tokens = /\{\{any\}\}|[\p{L}\p{N}_]+|\s+|[^\p{L}\p{N}_\s]/gu;

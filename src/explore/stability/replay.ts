@@ -14,11 +14,11 @@ import { isLike, nameAsked } from './compare-observations.ts';
 import { mergeValues } from './merge-values.ts';
 import { printMasked } from './texts.ts';
 
-/** Three worlds that differ in their path, its length, the time zone, the time of day and the date down to the year. */
+/** Three worlds that differ in their path, its length, the time zone, the time of day, the date down to the year, and the file system. */
 const variants: readonly WorldVariant[] = [
   { folder: 'w', timeZone: null, daysAhead: 0, isForeign: false },
   { folder: 'a-world-with-another-longer-path-', timeZone: 'Pacific/Auckland', daysAhead: 1.3, isForeign: false },
-  { folder: 'world', timeZone: 'America/St_Johns', daysAhead: 400.7, isForeign: false },
+  { folder: 'world', timeZone: 'America/St_Johns', daysAhead: 400.7, isForeign: false, isElsewhere: true },
 ];
 
 /** A world without the files of the user and without the variables of the explorer. */

@@ -11,7 +11,7 @@ import type { ServerProcess } from '../../server/process.ts';
 import type { OpenProxy, ServerContext, StartContext } from '../../server/running-server.ts';
 import type { SandboxOptions } from '../../server/sandbox/open-sandbox.ts';
 import { startInPlace } from '../../server/start-in-place.ts';
-import { makeTemporaryRoot, removeTree } from '../../server/temporary-root.ts';
+import { makeRootElsewhere, makeTemporaryRoot, removeTree } from '../../server/temporary-root.ts';
 import { fillPlace, namePlace } from '../../workspace/place.ts';
 import { emptyWorkspace, type Workspace } from '../../workspace/workspace.ts';
 import { environmentCanary, fileCanary } from './canary.ts';
@@ -47,18 +47,21 @@ export interface ServerStart {
 const prefix = 'mcp-eval-ci-worlds-';
 
 /**
- * Opens a source of worlds below the temporary directory of the machine: at level `confined` with the network off if the machine can do
- * that, else at the best level that it can. Disposing it ends every process and removes every directory. The next source removes those of
- * a process that was killed.
+ * Opens a source of worlds below the temporary directory of the machine, and some on another file system: at level `confined` with the
+ * network off if the machine can do that, else at the best level that it can. Disposing it ends every process and removes every directory.
+ * The next source removes those of a process that was killed.
  */
 export async function openWorlds(start: ServerStart, context: ServerContext): Promise<WorldSource> {
   await using resources = new Disposer();
   const root = makeTemporaryRoot(prefix);
   resources.defer(() => removeTree(root));
-  const prepared = resources.use(await prepareInSandbox(start, root, context));
+  const elsewhere = makeRootElsewhere(prefix, root);
+  if (elsewhere !== null) resources.defer(() => removeTree(elsewhere));
+  const roots: [string, ...string[]] = [root, ...(elsewhere === null ? [] : [elsewhere])];
+  const prepared = resources.use(await prepareInSandbox(start, roots, context));
   const { start: base, sandboxReport } = prepared;
   if (base === null) throw new Error('A world needs a command.');
-  base.watchdog.addDirectory(root);
+  for (const each of roots) base.watchdog.addDirectory(each);
   let count = 0;
   const kept = resources.move();
   return {
@@ -68,19 +71,33 @@ export async function openWorlds(start: ServerStart, context: ServerContext): Pr
     missing: [],
     open: async (variant) => {
       count += 1;
-      // The number has a fixed width, so that paths of one variant have the same length.
-      const place = join(root, `${variant.folder}${String(count).padStart(5, '0')}`);
-      return await openWorld(place, { variant, start, base, context });
+      const name = nameWorld(variant, count);
+      const openIn = async (directory: string) =>
+        await openWorld(
+          { place: join(directory, name), compiled: join(root, 'compiled') },
+          { variant, start, base, context },
+        );
+      if (variant.isElsewhere !== true || elsewhere === null) return await openIn(root);
+      // It may be full, or not as a server needs it.
+      return await openIn(elsewhere).catch(async () => await openIn(root));
     },
     [Symbol.asyncDispose]: () => kept[Symbol.asyncDispose](),
   };
 }
 
-/** Tries the strictest level first. */
-async function prepareInSandbox(start: ServerStart, root: string, context: ServerContext): Promise<PreparedStart> {
-  const side = { home: null, temporary: join(root, 'tmp'), upper: join(root, 'upper'), work: [root], copied: [] };
+/** The number has a fixed width, so that paths of one variant have the same length. */
+const nameWorld = ({ folder }: WorldVariant, count: number) => `${folder}${String(count).padStart(5, '0')}`;
+
+/** Tries the strictest level first. The server may write to the roots. */
+async function prepareInSandbox(
+  start: ServerStart,
+  roots: readonly [string, ...string[]],
+  context: ServerContext,
+): Promise<PreparedStart> {
+  const [root] = roots;
+  const side = { home: null, temporary: join(root, 'tmp'), upper: join(root, 'upper'), work: roots, copied: [] };
   for (const path of [side.temporary, side.upper]) await mkdir(path, { recursive: true });
-  const shared = { writable: [root], protect: start.protect ?? [], make: { directories: [], files: [] }, side };
+  const shared = { writable: roots, protect: start.protect ?? [], make: { directories: [], files: [] }, side };
   const levels: SandboxOptions[] =
     start.sandbox === 'off'
       ? [{ ...shared, mode: 'off', network: 'on' }]
@@ -100,7 +117,7 @@ async function prepareInSandbox(start: ServerStart, root: string, context: Serve
 }
 
 async function openWorld(
-  place: string,
+  { place, compiled }: { place: string; compiled: string },
   {
     variant,
     start,
@@ -112,6 +129,7 @@ async function openWorld(
     ...namePlace(place),
     outside: join(place, 'outside'),
     worlds: dirname(place),
+    compiled,
   };
   let proxy: AsyncDisposable | null = null;
   const dispose = async () => {
@@ -124,10 +142,9 @@ async function openWorld(
     const files = variant.isForeign ? emptyWorkspace : start.workspace;
     await fillPlace(paths, files);
     const moved = await moveClock(variant.daysAhead, { directory: paths.worlds, options: base.env['NODE_OPTIONS'] });
-    const caches = nameCompileCaches(join(paths.worlds, 'compiled'));
     const opened = (await start.openProxy?.(await listenFor(base))) ?? null;
     proxy = opened;
-    const env = { ...caches, ...base.env, ...opened?.variables, ...moved, ...nameCanary(variant) };
+    const env = { ...nameCompileCaches(compiled), ...base.env, ...opened?.variables, ...moved, ...nameCanary(variant) };
     // Warnings about containers repeat for each world.
     const inPlace = startInPlace({ ...base, env, logger: silentLogger }, paths);
     const { createAnswers = createClientAnswers, startServer = startStdioServer } = start;

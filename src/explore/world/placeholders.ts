@@ -8,8 +8,10 @@ import type { ExploredRequest } from '../exploration.ts';
 /** The directories of a world, by the names of their placeholders. */
 export interface WorldPaths extends PlacePaths {
   outside: string;
-  /** The directory of all worlds of an exploration, which contains the others and the compile caches. */
+  /** The directory of all worlds of an exploration on its file system, which contains the others. */
   worlds: string;
+  /** The directory of the compile caches of all worlds. */
+  compiled: string;
 }
 
 /** A JSON Pointer has `~` only before `0` and `1`, so that `~ ` separates it from the pattern. */

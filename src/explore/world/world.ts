@@ -45,6 +45,8 @@ export interface WorldVariant {
   daysAhead: number;
   /** True for a workspace without the files of the user. */
   isForeign: boolean;
+  /** True for a workspace on another file system, where the machine has one. */
+  isElsewhere?: boolean;
   /** The abilities that the client offers the server; all unless given. */
   offers?: readonly Ability[];
 }

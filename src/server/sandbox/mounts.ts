@@ -5,10 +5,11 @@ import { dirname } from 'node:path';
 export interface MountStep {
   /**
    * `writable`: unchanged, but cannot be renamed. `read-only`: with everything below it. `locked`: a mount of the machine, read-only
-   * without the mounts below it. `hidden`: an empty file. `empty`: an empty directory in memory. `layer`: the content of `from`; changes
-   * are stored elsewhere, if the machine supports that. `kept`: a mount from below a layer, made again.
+   * without the mounts below it. `hidden`: an empty file. `empty`: an empty directory in memory. `held` and `shown`: a directory below an
+   * empty one, found before and mounted again after it. `layer`: the content of `from`; changes are stored elsewhere, if the machine
+   * supports that. `kept`: a mount from below a layer, made again.
    */
-  kind: 'writable' | 'read-only' | 'locked' | 'hidden' | 'empty' | 'layer' | 'kept';
+  kind: 'writable' | 'read-only' | 'locked' | 'hidden' | 'empty' | 'held' | 'shown' | 'layer' | 'kept';
   path: string;
   /** Flags of the mount that a user namespace must keep, each after a comma. */
   flags: string;
@@ -98,17 +99,28 @@ export function planMounts(request: MountRequest): MountStep[] {
   const isOpen = (path: string) => writable.some((open) => path === open || isBelow(path, open));
   const machine = mounts.filter(({ path, type }) => !keptTypes.has(type) && !isOpen(path) && exists(path));
   const layered = side === null || request.isConfined ? [] : listReal(sharedTemporary).filter(canBeLayered);
+  const emptied = listReal(request.isConfined ? [memoryDirectory, '/run/user'] : [memoryDirectory]);
+  // The least deep one shows those below it.
+  const shown = writable.filter(
+    (path) => emptied.some((empty) => isBelow(path, empty)) && !writable.some((other) => isBelow(path, other)),
+  );
+  const empty = (paths: readonly string[]) => [
+    ...shown.map((path) => step('held', path)),
+    ...paths.map((path) => step('empty', path)),
+    ...shown.map((path) => step('shown', path)),
+  ];
   const steps: MountStep[] = [
     ...copied.map(({ path }) => step('read-only', path)),
     ...writable.map((path) => step('writable', path)),
     ...machine.map(({ path, flags }): MountStep => ({ kind: 'locked', path, flags })),
-    ...listReal(request.isConfined ? [memoryDirectory, '/run/user'] : [memoryDirectory]).map((path) =>
-      step('empty', path),
-    ),
+    ...empty(emptied),
     ...(request.isConfined ? listReal(controlSockets).map((path) => step('hidden', path)) : []),
     ...readOnly.filter(({ path }) => isOpen(path) || layered.some((above) => isBelow(path, above))),
   ];
-  return side === null ? steps : [...steps, ...planLayers(side, { layered, steps })];
+  // The directory in memory is covered, because the layers were made with it.
+  return side === null
+    ? steps
+    : [...steps, ...planLayers(side, { layered, steps }), ...empty(listReal([memoryDirectory]))];
 }
 
 /** Directories in which programs share files, whatever the environment variables say. */
@@ -148,8 +160,6 @@ function planLayers(
         .filter((other) => isBelow(other, path))
         .map((other): MountStep => ({ kind: 'kept', path: other, flags: '', from: path })),
     ]),
-    // Covers the directory that the layers were made with.
-    { kind: 'empty', path: memoryDirectory, flags: '' },
   ];
 }
 

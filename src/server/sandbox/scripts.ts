@@ -27,19 +27,25 @@ const shell = '/bin/sh';
 const announce = 'echo "ready $$"; read -r _';
 
 /**
- * Makes the mounts from groups of five arguments: kind, flags, path, content and directory for changes. If a layer cannot be made, its
- * directory stays unchanged. The mounts below it stay reachable in the directory in memory.
+ * Makes the mounts from groups of five arguments: kind, flags, path, content and directory for changes. Descriptors from 3 on hold
+ * directories that an empty one covers. If a layer cannot be made, its directory stays unchanged. The mounts below it stay reachable in
+ * the directory in memory.
  */
 const mountScript = ({ mount, mkdir, chmod }: Pick<SandboxTools, 'mount' | 'mkdir' | 'chmod'>, user: SandboxUser) => `
 set -e
-number=0
+number=0 held=2
 while [ $# -gt 0 ]; do
   case $1 in
     writable) ${mount} -o rbind "$4" "$3" ;;
     read-only) ${mount} -o rbind "$4" "$3"; ${mount} -o "remount,bind,ro$2" "$3" ;;
     locked) ${mount} -o "remount,bind,ro$2" "$3" ;;
     hidden) ${mount} -o bind /dev/null "$3" ;;
-    empty) ${mount} -t tmpfs -o nosuid,nodev tmpfs "$3" ;;
+    held) held=$((held + 1)); eval "exec $held<\\"\\$4\\"" ;;
+    empty) ${mount} -t tmpfs -o nosuid,nodev tmpfs "$3"; shown=2 ;;
+    shown)
+      shown=$((shown + 1)); held=2
+      ${mkdir} -p "$3"
+      ${mount} --no-canonicalize -o rbind "/proc/self/fd/$shown" "$3" ;;
     layer)
       number=$((number + 1)); own=/dev/shm/$number; isLayered=
       ${mkdir} -p "$own/seen"
@@ -75,6 +81,7 @@ export function buildBubblewrap(
     if (kind === 'writable') return ['--dev-bind', from, path];
     if (kind === 'read-only') return ['--ro-bind', from, path];
     if (kind === 'hidden') return ['--ro-bind', '/dev/null', path];
+    if (kind === 'shown') return ['--dev-bind', from, path];
     // A read-only bind of bwrap covers the mounts below it, too.
     return kind === 'empty' ? ['--tmpfs', path] : [];
   });

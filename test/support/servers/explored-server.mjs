@@ -2,7 +2,7 @@
  * An MCP server on stdio without an SDK, whose arguments choose its tools: each kind of mistake that the explorer finds has a tool, and a
  * sound one next to it.
  */
-import { appendFileSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { appendFileSync, existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { randomUUID } from 'node:crypto';
 import { createInterface } from 'node:readline';
 
@@ -347,6 +347,16 @@ const sets = {
       },
     },
     list_calls: { hints: reads, call: () => structured({ calls }) },
+  },
+  sizes: {
+    list_sizes: {
+      hints: reads,
+      call: () => {
+        const sizes = readdirSync('.').map((name) => ({ name, ...statSync(name) }));
+        const lines = sizes.toSorted((a, b) => b.size - a.size).map(({ name, size }) => `${name} has ${size} bytes`);
+        return text(`In ${process.cwd()}:\n${lines.join('\n')}\nThe end`);
+      },
+    },
   },
   'read-only-sound': { list_files: { hints: reads, call: () => structured({ files: readdirSync('.').toSorted() }) } },
   'idempotent-lie': {
