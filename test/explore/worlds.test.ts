@@ -19,7 +19,7 @@ const call = (tool: string, args: Record<string, unknown> = {}): ExploredRequest
   arguments: args,
 });
 const [add, list] = [call('add', { name: 'alpha' }), call('list')];
-const isHarmless = (tool: string) => tool !== 'add';
+const isHarmless = (tool: string) => tool !== 'add' && tool !== 'touch';
 
 /** Where the names of `add` are, which `list` shows: in a file of the workspace, in the process alone, or in both, of which it reads the process. */
 type Store = 'file' | 'process' | 'both';
@@ -137,6 +137,13 @@ describe('openVariant', () => {
     expect([...kept]).toEqual(store === 'both' ? [['add', 'elsewhere']] : []);
   });
 
+  it('serves calls that change nothing by the same process, if all known tools work on files alone', async () => {
+    const touch = call('touch');
+    const sessions = [[list], [add, list], [list], [touch], [list], [touch, list], [add]];
+    const noted = async (store: Store) => (await runAll(sessions, { store, kept: new Map() })).noted.length;
+    expect([await noted('file'), await noted('both')]).toEqual([1, 4]);
+  });
+
   it('starts another process where only a repeated session shows the state of the first one', async () => {
     const kept: KeptState = new Map();
     const { answers } = await runAll([[add], [add]], { store: 'both', kept });
@@ -152,6 +159,20 @@ describe('takeSnapshot', () => {
     for (const name of ['a.log', 'a.log.2026-01-15', 'a.log.1', 'a.log.txt']) await directory.write(name, 'x');
     const { added } = compareSnapshots(first, await takeSnapshot(directory.path));
     expect(added).toEqual(['a.log.txt']);
+  });
+});
+
+describe('takeSnapshot of a ZIP archive', () => {
+  it('sees another content, and not another time', async () => {
+    const zip = (time: string, text: string) => `PK\u0003\u0004v.f.m.${time}${text}PK\u0001\u0002v.v.f.m.${time}end`;
+    await using directory = await createWorkspace({ 'a.docx': zip('0001', 'alpha'), 'b.txt': '0001' });
+    const first = await takeSnapshot(directory.path);
+    await directory.write('a.docx', zip('0002', 'alpha'));
+    await directory.write('b.txt', '0002');
+    const second = await takeSnapshot(directory.path, first);
+    expect(compareSnapshots(first, second).changed).toEqual(['b.txt']);
+    await directory.write('a.docx', zip('0002', 'gamma'));
+    expect(compareSnapshots(second, await takeSnapshot(directory.path, second)).changed).toEqual(['a.docx']);
   });
 });
 

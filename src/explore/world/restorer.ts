@@ -41,10 +41,12 @@ export function createRestorer(kept: KeptState): Restorer {
   /** A call that changes nothing any more has changed a file before. */
   const changing = new Set<string>();
 
+  /** Where each known tool works on files alone, one that has changed none yet may do so, too. */
+  const isOfFiles = () => kept.size > 0 && [...kept.values()].every((where) => where === 'files');
   const isPromising = ({ request, observation }: SentRequest) => {
     const name = nameRequest(request);
     if (!hasNoEffects(observation.files)) changing.add(name);
-    return (kept.get(name) ?? (changing.has(name) ? 'files' : 'elsewhere')) === 'files';
+    return (kept.get(name) ?? (changing.has(name) || isOfFiles() ? 'files' : 'elsewhere')) === 'files';
   };
   /** A reader that answers twice differently says nothing. */
   const readsAlike = async (world: World): Promise<boolean> => {

@@ -48,7 +48,7 @@ async function describeFile(
     return {
       stamp,
       hash: createHash('sha256')
-        .update(await readInput(path))
+        .update(dropArchiveTimes(await readInput(path)))
         .digest('hex'),
     };
   } catch {
@@ -56,6 +56,24 @@ async function describeFile(
     const found = await lstat(path).catch(() => null);
     return found === null ? null : { stamp: '', hash: `${found.size} ${found.mtimeMs}` };
   }
+}
+
+/** The signatures of the headers in a ZIP archive, with the offset of the time: before each file, and in the list at the end. */
+const archiveHeaders = [
+  [Buffer.from('PK\u0003\u0004', 'latin1'), 10],
+  [Buffer.from('PK\u0001\u0002', 'latin1'), 12],
+] as const;
+
+/** Leaves out the times in a ZIP archive, such as a document of an office program, which differ whenever it is written. */
+function dropArchiveTimes(content: Buffer): Buffer {
+  if (!content.subarray(0, 4).equals(archiveHeaders[0][0])) return content;
+  const copy = Buffer.from(content);
+  for (const [signature, offset] of archiveHeaders) {
+    for (let at = copy.indexOf(signature); at !== -1; at = copy.indexOf(signature, at + 4)) {
+      copy.fill(0, at + offset, at + offset + 4);
+    }
+  }
+  return copy;
 }
 
 /** Lists the files that differ between two states. A directory counts only if it has no changed file below it. */
