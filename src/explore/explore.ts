@@ -1,4 +1,4 @@
-import { isAnswered } from './answers.ts';
+import { isAnswered, isRefused } from './answers.ts';
 import { createRandom } from '../base/random.ts';
 import { ConfigurationError } from '../base/errors.ts';
 import { clipText } from '../base/text.ts';
@@ -15,6 +15,7 @@ import { provokeErrors } from './phases/errors.ts';
 import { tryExamples } from './phases/examples.ts';
 import type { PhaseContext } from './phases/phase.ts';
 import { listParameters } from './schema/parameters.ts';
+import { readRefusal } from './stability/texts.ts';
 import { sendUnusualTexts } from './phases/unusual-texts.ts';
 import { chooseSettled } from './phases/settle-run.ts';
 import { type EarlierCorpus, findOtherServer } from './read-corpus.ts';
@@ -155,16 +156,17 @@ export async function exploreServer(source: WorldSource, options: ExploreOptions
   lab.allow(Infinity);
   const { kept: sessions, runs } = await chooseSettled(lab);
   const { name, version, protocolVersion } = handshake;
+  const coverage = countCoverage(runs, inventory, knowledge);
   return {
     seed,
     server: { name, version, protocolVersion },
     sandbox: source.sandbox,
     isCutByTime: time.isCut,
     requests: { sent, budget },
-    coverage: countCoverage(runs, inventory, knowledge),
+    coverage,
     sessions,
     harmless: inventory.tools.map((tool) => tool.name).filter((tool) => lab.isHarmless(tool)),
-    unexplored: [...source.missing, ...left, ...listUnexplored(tools, lab, { knowledge, isCut: time.isCut })],
+    unexplored: [...source.missing, ...left, ...listUnexplored(tools, lab, { knowledge, coverage, isCut: time.isCut })],
     kept,
     alone: new Set(sessions.map(({ run }) => run).filter((run) => lab.listBefore(run).length === 0)),
     runs: lab.runs,
@@ -210,22 +212,27 @@ function chooseTools(
 function listUnexplored(
   tools: readonly ListedTool[],
   lab: Lab,
-  { knowledge, isCut }: { knowledge: Knowledge; isCut: boolean },
+  { knowledge, coverage, isCut }: { knowledge: Knowledge; coverage: Exploration['coverage']; isCut: boolean },
 ): Unexplored[] {
   const { working, refusals } = knowledge;
+  const covered = new Set(coverage.byTool.filter((each) => each.isAnswered).map(({ tool }) => tool));
+  const end = isCut ? 'the time was over' : 'the requests were used up';
   return tools.flatMap((tool) => {
     const { name } = tool;
     const stop = lab.explainStop(name);
     if (stop !== null) return [{ subject: name, reason: stop }];
-    if (working.has(name)) return [];
+    if (working.has(name) || covered.has(name)) return [];
     const steps = lab.runs
       .flatMap((run) => run.steps)
       .filter(({ request }) => request.kind === 'tool' && request.tool === name);
     const limit = steps.map(({ observation }) => explainRefusalByWorld(observation)).find((reason) => reason !== null);
-    const refusal = refusals.get(name);
+    const last = steps.findLast(({ observation }) => isRefused(observation));
+    const refusal = refusals.get(name) ?? (last && readRefusal(last.observation.outcome));
     const loss = steps
       .map(({ observation }) => lossReasons[observation.outcome.kind])
       .find((reason) => reason !== undefined);
+    if (steps.some(({ observation }) => isAnswered(observation)))
+      return [{ subject: name, reason: `it answered after other calls, and ${end} before it answered in a new world` }];
     if (loss !== undefined) return [{ subject: name, reason: loss }];
     if (limit !== undefined && limit !== null) return [{ subject: name, reason: limit }];
     if (refusal !== undefined)
@@ -236,7 +243,7 @@ function listUnexplored(
     if (unknown !== undefined) {
       return [{ subject: name, reason: `no value is known that the schema of \`${unknown.name}\` allows` }];
     }
-    return [{ subject: name, reason: isCut ? 'the time was over' : 'the requests were used up' }];
+    return [{ subject: name, reason: end }];
   });
 }
 

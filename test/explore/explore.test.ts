@@ -316,6 +316,17 @@ describe('exploreAndCheck', () => {
     expect(findings.map(({ kind, tool }) => `${kind} ${tool}`)).toEqual(['error-flag fetch_page']);
   });
 
+  it('says of no tool that answered that the time was over before it was called', async () => {
+    let seconds = 0;
+    const clock = { ...systemClock, monotonicMs: () => 1000 * (seconds += 1) };
+    const cut = { clock, budget: 400, timeLimitMs: 84_000 };
+    const { unexplored, coverage } = await exploreInTest(nameExploredServer('chores', 'places', 'notes'), cut);
+    const reasons = Object.fromEntries(unexplored.map(({ subject, reason }) => [subject, reason]));
+    expect(coverage.byTool.filter(({ tool, isAnswered: answers }) => answers && tool in reasons)).toEqual([]);
+    const left = 'it answered after other calls, and the time was over before it answered in a new world';
+    expect([reasons['execute_chore'], reasons['create_note']]).toEqual([left, 'the time was over']);
+  });
+
   it('says which findings the time was too short to confirm', async () => {
     let seconds = 0;
     const clock = { ...systemClock, monotonicMs: () => 1000 * (seconds += 1) };
