@@ -226,7 +226,8 @@ function listUnexplored(
       .flatMap((run) => run.steps)
       .filter(({ request }) => request.kind === 'tool' && request.tool === name);
     const limit = steps.map(({ observation }) => explainRefusalByWorld(observation)).find((reason) => reason !== null);
-    const last = steps.findLast(({ observation }) => isRefused(observation));
+    // What a wrong call gets says nothing about the others.
+    const last = steps.findLast(({ observation, isValid }) => isRefused(observation) && isValid !== false);
     const refusal = refusals.get(name) ?? (last && readRefusal(last.observation.outcome));
     const loss = steps
       .map(({ observation }) => lossReasons[observation.outcome.kind])
