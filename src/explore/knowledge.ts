@@ -13,6 +13,7 @@ import {
   type LearnedValue,
 } from './vocabulary/learned-values.ts';
 import { isHarmlessRequest } from './vocabulary/statements.ts';
+import { findWideFile } from './vocabulary/file-texts.ts';
 import { listValues, rankFiles, type Vocabulary } from './vocabulary/vocabulary.ts';
 import { readReference } from './world/placeholders.ts';
 
@@ -30,6 +31,8 @@ export interface Knowledge {
   readonly refusals: ReadonlyMap<string, string>;
   /** The files of the workspace, those that show most first. */
   readonly files: readonly string[];
+  /** A file whose letters a program splits that cuts it by bytes; null if the workspace has none. */
+  readonly wideFile: string | null;
   noteWorking(tool: string, call: WorkingCall): void;
   /** Replaces a call that worked by one that has something to work on. */
   noteTarget(tool: string, call: WorkingCall): void;
@@ -59,6 +62,7 @@ export function createKnowledge(
     working,
     refusals,
     files: rankFiles(workspace),
+    wideFile: findWideFile(workspace.texts ?? new Map()),
     noteWorking: (tool, call) => {
       if (!working.has(tool)) working.set(tool, call);
     },

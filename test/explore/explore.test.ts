@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { systemClock } from '../../src/base/time.ts';
-import { isAnswered } from '../../src/explore/answers.ts';
+import { isAnswered, isRefused } from '../../src/explore/answers.ts';
 import { type Exploration, nameRequest } from '../../src/explore/exploration.ts';
 import { draftCases } from '../../src/explore/draft/draft-cases.ts';
 import { readOutcomeText } from '../../src/explore/stability/texts.ts';
@@ -370,6 +370,11 @@ describe('exploreAndCheck', () => {
       expect(parameters.reached / parameters.of).toBeGreaterThan(0.75);
       expect(errorPaths.reached / errorPaths.of).toBeGreaterThan(0.6);
       expect(listAnswered(exploration)).toEqual(listCovered(exploration));
+      // A refusal that only a used world gave is none of the session.
+      const refusing = exploration.sessions.filter(({ adds }) =>
+        adds.some((feature) => feature.startsWith('refusal ')),
+      );
+      expect(refusing.every(({ steps }) => steps.some(({ observation }) => isRefused(observation)))).toBe(true);
       for (const [server, feature] of shownOfFiles) {
         if (server === name) expect(listAdds(exploration)).toContainEqual(expect.stringMatching(feature));
       }
@@ -383,6 +388,7 @@ const shownOfFiles: ReadonlyArray<readonly [string, RegExp]> = [
   ['filesystem', /^value create_directory path below a directory that is missing$/],
   ['filesystem', /^value list_directory_with_sizes sortBy "size"$/],
   ['filesystem', /^state \w+ after write_file over what it read$/],
+  ['filesystem', /^refusal move_file Destination already exists/],
   // A resource that only a template names.
   ['everything', /^resource demo:\/\/resource\/dynamic\/text\/\d+$/],
 ];

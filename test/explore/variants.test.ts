@@ -1,15 +1,74 @@
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../src/base/json.ts';
 import { listUnusual } from '../../src/explore/phases/unusual-texts.ts';
-import { listVariants } from '../../src/explore/phases/variants.ts';
+import { choosePlace, listVariants } from '../../src/explore/phases/variants.ts';
+import { findWideFile } from '../../src/explore/vocabulary/file-texts.ts';
+import { generatedWorkspace } from '../../src/explore/world/generated-files.ts';
 import { listParameters } from '../../src/explore/schema/parameters.ts';
 
-function createTool(name: string, properties: JsonObject) {
-  const inputSchema = { type: 'object', properties };
+function createTool(name: string, properties: JsonObject, required: string[] = []) {
+  const inputSchema = { type: 'object', properties, required };
   const base = { description: '', inputSchema, outputSchema: null, hints: {}, isReadOnly: false, needsTask: false };
   return { ...base, name, parameters: listParameters(inputSchema) };
 }
 const texts = { type: 'array', items: { type: 'string' } };
+
+describe('choosePlace', () => {
+  const string = { type: 'string' };
+  const knowledge = {
+    files: ['docs/a.txt', 'docs/deep/b.txt', 'notes/c.txt', 'notes/d.txt', 'wide.txt'],
+    wideFile: 'wide.txt',
+  };
+  const choose = (tool: ReturnType<typeof createTool>, name: string, working: JsonObject) =>
+    choosePlace(
+      tool,
+      tool.parameters.find((each) => each.name === name)!,
+      { working, knowledge },
+    );
+
+  it('counts lines in a file whose letters have several bytes, and in the form of the path that works', () => {
+    const read = createTool('read_file', { path: string, head: { type: 'integer' }, encoding: string }, ['path']);
+    expect(choose(read, 'head', { path: 'docs/a.txt' })).toEqual({ path: 'wide.txt' });
+    expect(choose(read, 'head', { path: '{{workspace}}/docs/a.txt' })).toEqual({ path: '{{workspace}}/wide.txt' });
+    expect(choose(read, 'encoding', { path: 'docs/a.txt' })).toEqual({});
+    expect(
+      choosePlace(read, read.parameters[1]!, { working: { path: 'a' }, knowledge: { files: [], wideFile: null } }),
+    ).toEqual({});
+  });
+
+  it('sorts a directory that has files only, whatever size a file system gives directories', () => {
+    const order = { type: 'string', enum: ['name', 'size'] };
+    const list = createTool('list_files', { path: string, sortBy: order, tail: { type: 'integer' } }, ['path']);
+    expect(choose(list, 'sortBy', { path: '.' })).toEqual({ path: 'notes' });
+    expect(choose(list, 'sortBy', { path: '{{workspace}}/docs' })).toEqual({ path: '{{workspace}}/notes' });
+    expect(choose(list, 'sortBy', { path: 'docs/a.txt' })).toEqual({});
+    expect(choose(list, 'tail', { path: '.' })).toEqual({});
+    expect(choose(createTool('write_file', { path: string, mode: order }, ['path']), 'mode', { path: '.' })).toEqual(
+      {},
+    );
+  });
+
+  it('finds a file with more bytes than a program reads at once, and a letter at each cut', () => {
+    const texts = new Map(
+      Object.entries(generatedWorkspace.generated ?? {}).map(([file, text]) => [file, String(text)]),
+    );
+    expect(findWideFile(texts)).toBe('unicode.txt');
+    expect(
+      findWideFile(
+        new Map([
+          ['a.txt', 'é\né\n'],
+          ['b.txt', 'plain text\n'.repeat(200)],
+        ]),
+      ),
+    ).toBeNull();
+    const bytes = Buffer.from(texts.get('unicode.txt') ?? '');
+    const lines = String(bytes).split('\n');
+    for (const size of [512, 1024, 2048, bytes.length - 1024]) {
+      expect([size % 2, String(bytes.subarray(0, size)).includes('\uFFFD')]).toEqual([0, true]);
+    }
+    expect(lines.map((line) => Buffer.byteLength(line) > 1024)).toEqual([true, true, true, false]);
+  });
+});
 
 describe('listVariants', () => {
   it.each([

@@ -203,7 +203,9 @@ describe('listValues', () => {
     expect(listValues({ type: 'array', items: edit }, own, { ...nothing, workspace, learned })[0]).toEqual([
       { oldText: 'Gamma' },
     ]);
-    expect(listValues({ type: 'string' }, slot('newText', '', 'edit_file'), { ...nothing, learned })[0]).toBe('beta');
+    expect(listValues({ type: 'string' }, slot('newText', '', 'edit_file'), { ...nothing, learned })[0]).toBe(
+      'beta $& $1',
+    );
   });
 
   it('takes the ends of a move for paths where the tool is about paths, also in a list of moves', () => {

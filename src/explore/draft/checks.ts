@@ -231,7 +231,7 @@ const isPlain = (text: string) =>
   text.length <= longestBlock &&
   text.split('\n').length <= maxLines + 1 &&
   !text.includes(volatileMark) &&
-  !/\{\{workspace\}\}|\r/.test(text);
+  !text.includes('\r');
 
 /** Checks if a text is a block of its own: the text of an embedded resource is not compared. */
 function isBlock({ result: { content } }: Outcome & { kind: 'result' }, text: string): boolean {

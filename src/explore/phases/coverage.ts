@@ -6,7 +6,7 @@ import { listBranches, readType } from '../schema/resolve.ts';
 import { readLimits } from '../vocabulary/vocabulary.ts';
 import { type PhaseContext, shuffle } from './phase.ts';
 import { tryCall } from './try-call.ts';
-import { listVariants } from './variants.ts';
+import { choosePlace, listVariants } from './variants.ts';
 
 /** The most values of one parameter that are no members of an enum, and the most pairs of optional parameters of one tool. */
 const maxOtherValues = 3;
@@ -45,11 +45,12 @@ interface PlannedCall {
 }
 
 function planCalls(tool: ListedTool, call: WorkingCall, context: PhaseContext): PlannedCall[] {
+  const { knowledge } = context;
   const optional = tool.parameters.filter(({ name }) => !Object.hasOwn(call.arguments, name));
   const values = new Map(tool.parameters.map((parameter) => [parameter.name, listCovering(tool, parameter, context)]));
   const single = (parameter: Parameter, from: number): PlannedCall[] =>
     (values.get(parameter.name) ?? []).slice(from).map((value, index) => ({
-      added: { [parameter.name]: value },
+      added: { ...choosePlace(tool, parameter, { working: call.arguments, knowledge }), [parameter.name]: value },
       changes: index === 0 ? 3 : 0,
     }));
   const first = optional.flatMap((parameter) => single(parameter, 0).slice(0, 1));
@@ -66,7 +67,7 @@ function planCalls(tool: ListedTool, call: WorkingCall, context: PhaseContext): 
       return a === undefined || b === undefined ? [] : [{ added: { [left.name]: a, [right.name]: b }, changes: 0 }];
     }),
   );
-  const variants = listVariants(tool, call.arguments, context.knowledge.files).map((added): PlannedCall => ({
+  const variants = listVariants(tool, call.arguments, knowledge.files).map((added): PlannedCall => ({
     added,
     changes: 0,
   }));

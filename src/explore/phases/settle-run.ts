@@ -8,8 +8,8 @@ import { joinSessions, shiftReferences } from '../world/placeholders.ts';
 const maxAlone = 4;
 
 /**
- * Finds out what a run that was answered needs from the sessions that used its world before it. Returns an answered run that begins in a
- * new world, with the needed calls before it; null if there is none, or if the requests are used up.
+ * Finds out what a run needs from the sessions that used its world before it. Returns a run that begins in a new world and is answered, or
+ * refused, as it was, with the needed calls before it; null if there is none, or if the requests are used up.
  */
 export async function settleRun(run: SessionRun, lab: Lab): Promise<SessionRun | null> {
   const before = lab.listBefore(run);
@@ -52,13 +52,12 @@ function areAlike({ steps }: SessionRun, repeated: SessionRun): boolean {
 }
 
 /**
- * Chooses the sessions of the corpus. Those that were answered in a used world are replaced by sessions that are answered in a new one, and
- * left out if there are none. `runs` are the runs that new worlds repeat, or that need none.
+ * Chooses the sessions of the corpus. Those that ran in a used world are replaced by sessions that are answered, or refused, alike in a new
+ * one, and left out if there are none. `runs` are the runs that new worlds repeat, or that need none.
  */
 export async function chooseSettled(lab: Lab): Promise<{ kept: KeptSession[]; runs: SessionRun[] }> {
   const settled = new Map<SessionRun, SessionRun | null>();
-  const isUnsettled = ({ run }: KeptSession) =>
-    !settled.has(run) && lab.listBefore(run).length > 0 && run.steps.some(({ observation }) => isAnswered(observation));
+  const isUnsettled = ({ run }: KeptSession) => !settled.has(run) && lab.listBefore(run).length > 0;
   for (;;) {
     const runs = lab.runs.flatMap((run) => (settled.has(run) ? (settled.get(run) ?? []) : [run]));
     const kept = chooseSessions(runs, lab.inventory);

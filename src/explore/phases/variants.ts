@@ -1,5 +1,6 @@
 import type { JsonObject } from '../../base/json.ts';
 import type { ListedTool } from '../inventory.ts';
+import type { Knowledge } from '../knowledge.ts';
 import type { Parameter } from '../schema/parameters.ts';
 import { readType } from '../schema/resolve.ts';
 import { readVerb, splitName } from '../vocabulary/names.ts';
@@ -24,6 +25,50 @@ export function listVariants(tool: ListedTool, working: JsonObject, files: reado
     ].flatMap((value) => (value === undefined ? [] : [{ [parameter.name]: value }])),
   );
   return [...(excluding === undefined ? [] : [excluding]), ...ofParameters];
+}
+
+/**
+ * Chooses a file or a directory that shows what an optional parameter does: for an amount of lines, a file whose letters have several
+ * bytes; for one of several orders, a directory of files alone, since each file system gives directories another size. Empty if the
+ * call names none, or the workspace has none.
+ */
+export function choosePlace(
+  tool: ListedTool,
+  { name, schema, isRequired }: Parameter,
+  {
+    working,
+    knowledge: { files, wideFile },
+  }: { working: JsonObject; knowledge: Pick<Knowledge, 'files' | 'wideFile'> },
+): JsonObject {
+  if (isRequired || readVerb(tool.name) !== 'read') return {};
+  const isDirectory = Array.isArray(schema['enum']);
+  const chosen = isDirectory ? findDirectoryOfFiles(files) : isLines(name) ? wideFile : null;
+  if (chosen === null) return {};
+  const place = tool.parameters.find((each) => {
+    const role = findPathRole({ name: each.name, tool });
+    return each.isRequired && role !== null && !role.isMade && typeof working[each.name] === 'string';
+  });
+  const path = String(place === undefined ? '' : working[place.name]);
+  // A tool that reads a file takes no directory, and the other way round.
+  if (place === undefined || isDirectory !== isPathOfDirectory(path, files)) return {};
+  return { [place.name]: path.startsWith('{{workspace}}') ? `{{workspace}}/${chosen}` : chosen };
+}
+
+const isLines = (name: string) => /\b(?:head|tail|line)\b/.test(splitName(name).join(' '));
+
+function isPathOfDirectory(path: string, files: readonly string[]): boolean {
+  const relative = path.replace(/^\{\{workspace\}\}\/?/, '');
+  return relative === '' || relative === '.' || files.some((file) => file.startsWith(`${relative}/`));
+}
+
+/** Finds a directory with several files, and no other directory; null if there is none. */
+function findDirectoryOfFiles(files: readonly string[]): string | null {
+  const directories = files.flatMap((file) => (file.includes('/') ? file.slice(0, file.lastIndexOf('/')) : []));
+  const found = directories.find(
+    (directory, index) =>
+      directories.indexOf(directory) !== index && !directories.some((other) => other.startsWith(`${directory}/`)),
+  );
+  return found ?? null;
 }
 
 function mixList(parameter: Parameter, tool: ListedTool, sent: unknown): unknown[] | undefined {

@@ -54,6 +54,19 @@ export function countLines(
   return text === '' ? 0 : Math.min(manyLines, text.trimEnd().split('\n').length);
 }
 
+/** More than programs read at once, and few enough for a case. */
+const wideBytes = { least: 1025, most: 4096 };
+
+/** Finds a file of several lines with more letters of several bytes than others; null if there is none. */
+export function findWideFile(texts: FileTexts): string | null {
+  const isWide = (text: string) => {
+    const bytes = Buffer.byteLength(text);
+    const hasLines = text.trimEnd().includes('\n');
+    return hasLines && bytes >= wideBytes.least && bytes <= wideBytes.most && bytes > 1.5 * text.length;
+  };
+  return [...texts].find(([, text]) => isWide(text))?.[0] ?? null;
+}
+
 /** Lists words that files have, one of each file, in the order of the files. */
 export function listWords(files: readonly string[], texts: FileTexts): string[] {
   const words = files.flatMap((file) => /\p{L}{4,}/u.exec(texts.get(file) ?? '')?.[0] ?? []);

@@ -78,7 +78,7 @@ export const typicalTexts: readonly TypicalValues[] = [
   { name: /\b(?:tag|label|category|topic)\b/, values: ['alpha', 'work'] },
   { name: /\b(?:title|subject)\b/, values: ['Alpha'] },
   { name: /\b(?:query|search|term|keyword|q)\b/, values: ['alpha', 'a'] },
-  { name: /\bnew text\b|\breplacement\b/, values: ['beta'] },
+  { name: /\bnew text\b|\breplacement\b/, values: ['beta $& $1', 'beta'] },
   {
     name: /\b(?:message|text|content|body|data|value|input|note|comment|description|observation|thought)\b/,
     values: ['delta epsilon', 'Delta\nEpsilon\n'],
