@@ -6,6 +6,7 @@ import { limitHeapGrowth } from '../gate/host-process.ts';
 import { createJobContext } from '../gate/job.ts';
 import { listKnownSecrets, readGateOptions } from '../gate/options.ts';
 import { planGate } from '../gate/plan/plan.ts';
+import { openSnapshots } from '../gate/run/snapshots.ts';
 import type { SuiteCase } from '../cases/suite.ts';
 import { matchTranscripts } from '../mutate/match-transcripts.ts';
 import { measureStrength } from '../mutate/measure-strength.ts';
@@ -82,7 +83,7 @@ export async function runMutate(
     const ran = await gate(planned, { clock, logger, redactor, environment, signal, runCase: recorder.runCase });
     return { taped: recorder.list(), report: ran.report };
   };
-  const { suites } = await plan();
+  const { planned, suites } = await plan();
   const cases = suites.flatMap((suite) => suite.cases);
   let runs: [readonly TapedCase[], readonly TapedCase[]];
   let leftOut: readonly LeftOut[] = [];
@@ -96,7 +97,8 @@ export async function runMutate(
     runs = [orderTaped(first.taped, cases), orderTaped((await run()).taped, cases)];
   } else {
     const compiled = suites.flatMap((suite) => compileSuite(suite, { dialect: 'embedded' }));
-    ({ runs, leftOut } = await matchTranscripts(compiled, await readTranscripts(fromReport, cwd)));
+    const snapshots = planned.snapshots === null ? null : openSnapshots(planned.snapshots, redactor);
+    ({ runs, leftOut } = await matchTranscripts(compiled, await readTranscripts(fromReport, cwd), { snapshots }));
     if (runs[1].length < runs[0].length) {
       logger.warning(
         'The report has one iteration of some cases, so that values which differ between two are not known. Run the evals with `--runs 2`.',

@@ -1,5 +1,6 @@
 import { isJsonEqual } from '../base/json.ts';
 import type { TestCase } from '../cases/case.ts';
+import type { Snapshots } from '../checks/judgement.ts';
 import { mapServerSteps, type Step } from '../cases/step.ts';
 import type { LeftOut } from './observe-cases.ts';
 import type { TapedCase } from './taped-case.ts';
@@ -18,19 +19,20 @@ interface MatchedCases {
 export async function matchTranscripts(
   cases: readonly TestCase[],
   transcripts: readonly Transcript[],
+  options: { snapshots: Snapshots | null },
 ): Promise<MatchedCases> {
   const matched: MatchedCases = { runs: [[], []], leftOut: [] };
   for (const testCase of cases) {
     const named = transcripts.filter((each) => each.testCase.title === testCase.title);
     const own = named.filter((each) => isJsonEqual(listRequests(each.testCase), listRequests(testCase)));
     const [first, second] = own;
-    const taped = first === undefined ? null : await restoreTaped(first, nameServers(testCase, first));
+    const taped = first === undefined ? null : await restoreTaped(first, nameServers(testCase, first), options);
     if (taped === null) {
       matched.leftOut.push({ subject: testCase.title, reason: explain(named, own) });
       continue;
     }
     matched.runs[0].push(taped);
-    const again = second === undefined ? null : await restoreTaped(second, nameServers(testCase, second));
+    const again = second === undefined ? null : await restoreTaped(second, nameServers(testCase, second), options);
     if (again !== null) matched.runs[1].push(again);
   }
   return matched;

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { tryParseJson } from '../base/json.ts';
 import { systemClock } from '../base/time.ts';
 import type { TestCase } from '../cases/case.ts';
+import type { Snapshots } from '../checks/judgement.ts';
 import { makeErrorAnswer, type SessionTape, type TapedAnswer, type TapedExchange } from '../engine/session-tape.ts';
 import type { ToolDeclaration, ToolList } from '../mcp/tool-declarations.ts';
 import { hidePaths, showPaths } from '../workspace/placeholders.ts';
@@ -119,10 +120,16 @@ export function parseTranscripts(text: string): readonly Transcript[] | { line: 
   return transcripts;
 }
 
+/** A file of the repository has the placeholder of the workspace, as a gate writes it. */
+function hideWorkspace(snapshots: Snapshots): Snapshots {
+  return { ...snapshots, redact: (value) => hidePaths(snapshots.redact(value), { workspace: playedWorkspace }) };
+}
+
 /** Judges the iteration of a transcript again, with the checks of `testCase`. Null if the transcript was too long to be kept. */
 export async function restoreTaped(
   { target, others, timeoutMs, startedAtMs, facts, recorded }: Transcript,
   testCase: TestCase,
+  { snapshots }: { snapshots: Snapshots | null },
 ): Promise<TapedCase | null> {
   if ('bytes' in recorded) return null;
   const { servers, exchanges, model } = showPaths(recorded, { workspace: playedWorkspace });
@@ -133,6 +140,7 @@ export async function restoreTaped(
     options: {
       clock: systemClock,
       timeoutMs,
+      snapshots: snapshots === null ? null : hideWorkspace(snapshots),
       facts:
         facts === null
           ? null

@@ -117,7 +117,10 @@ cases:
     steps:
       - toolCall: list_allowed_directories
 `;
-    await using workspace = await createWorkspace({ 'files.evals.yaml': notes });
+    await using workspace = await createWorkspace({
+      'files.evals.yaml': notes,
+      'snapshots/directories.json': JSON.stringify({ content: 'Allowed directories:\n{{workspace}}' }),
+    });
     const run = async (...args: string[]) => await runProgramInTest(args, { cwd: workspace.path });
     const server = ['--server-command', `node ${filesystemServerPath} {{workspace}}`, 'files.evals.yaml'];
     const live = await run('mutate', '--format', 'json', ...server);
@@ -143,6 +146,10 @@ cases:
     );
     const stronger = await run(...taken, 'mcp-eval-report/report.json');
     expect(read(stronger).harmful.noticed).toBeGreaterThan(read(live).harmful.noticed);
+    await workspace.write('files.evals.yaml', `${notes}      - assert: { toMatchFile: snapshots/directories.json }\n`);
+    const compared = await run(...taken, 'mcp-eval-report');
+    expect(compared.stderr).toBe('');
+    expect(read(compared).harmful.noticed).toBeGreaterThan(read(live).harmful.noticed);
     await workspace.write('files.evals.yaml', notes.replace('none.txt', 'other.txt'));
     expect(JSON.parse((await run(...taken, 'mcp-eval-report')).stdout)).toMatchObject({
       leftOut: [
