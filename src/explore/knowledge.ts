@@ -13,6 +13,7 @@ import {
   type LearnedValue,
 } from './vocabulary/learned-values.ts';
 import { isHarmlessRequest } from './vocabulary/statements.ts';
+import { findAskedForms, takeForm } from './vocabulary/feedback.ts';
 import { findWideFile } from './vocabulary/file-texts.ts';
 import { listValues, rankFiles, type Vocabulary } from './vocabulary/vocabulary.ts';
 import { readReference } from './world/placeholders.ts';
@@ -37,6 +38,10 @@ export interface Knowledge {
   /** Replaces a call that worked by one that has something to work on. */
   noteTarget(tool: string, call: WorkingCall): void;
   noteRefusal(tool: string, message: string): void;
+  /** Remembers the form of paths that a refusal asks for. */
+  noteForms(args: JsonObject, message: string): void;
+  /** Gives the paths among arguments the forms that other tools asked for. */
+  takeForms(args: JsonObject): JsonObject;
   /** Remembers the ids that an answer made. */
   noteMade(step: ObservedStep): void;
   /** Checks if an answer of `maker` made an id that `tool` needs. */
@@ -49,6 +54,9 @@ export interface Knowledge {
 
 const maxLearned = 500;
 
+/** The most refusals that are remembered for the form of one parameter. */
+const maxForms = 3;
+
 export function createKnowledge(
   inventory: Inventory,
   workspace: Vocabulary['workspace'],
@@ -58,6 +66,7 @@ export function createKnowledge(
   const refusals = new Map<string, string>();
   const learned: LearnedValue[] = [];
   const made = new Map<string, readonly LearnedValue[]>();
+  const forms = new Map<string, readonly string[]>();
   return {
     working,
     refusals,
@@ -68,6 +77,15 @@ export function createKnowledge(
     },
     noteTarget: (tool, call) => void working.set(tool, call),
     noteRefusal: (tool, message) => void refusals.set(tool, message),
+    noteForms: (args, message) => {
+      for (const name of findAskedForms(args, message)) {
+        forms.set(name, [...(forms.get(name) ?? []), message].slice(0, maxForms));
+      }
+    },
+    takeForms: (args) =>
+      Object.fromEntries(
+        Object.entries(args).map(([name, value]) => [name, (forms.get(name) ?? []).reduce(takeForm, value)]),
+      ),
     noteMade: (step) => {
       if (step.request.kind === 'tool') made.set(step.request.tool, listMade([step]).filter(isReference));
     },

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { findCaptured } from '../../src/checks/captures.ts';
 import { findDescribedDocuments, findDescribedValues } from '../../src/explore/vocabulary/described-values.ts';
-import { proposeChanges } from '../../src/explore/vocabulary/feedback.ts';
+import { findAskedForms, proposeChanges, takeForm } from '../../src/explore/vocabulary/feedback.ts';
 import { readFileTexts } from '../../src/explore/vocabulary/file-texts.ts';
 import { findIdentifiers } from '../../src/explore/vocabulary/identifiers.ts';
 import { findLearned, learnFromResult } from '../../src/explore/vocabulary/learned-values.ts';
@@ -315,8 +315,20 @@ describe('proposeChanges', () => {
     ['Cannot use both path and unit', { path: 'a', unit: 'km' }, { path: 'a' }],
     ['unit is required for this', { path: 'a' }, { path: 'a', unit: 'other unit' }],
     ['No such path', { path: 'a' }, { path: 'other path' }],
+    ['a.txt must be an Excel file (.xlsm, .xlsx)', { path: 'a.txt' }, { path: 'a.xlsx' }],
+    ['Files of the format *.ods only', { path: 'a.txt' }, { path: 'a.ods' }],
+    ['The file b.xlsx does not exist', { path: 'b.xlsx' }, { path: 'other path' }],
   ])('follows %j', (message, args, changed) => {
     expect(propose(args, message)).toEqual(changed);
+  });
+
+  it('remembers the form of a path that a refusal asks for, for the paths of other tools', () => {
+    const messages = ["Path 'a.txt' must be absolute", "Path '{{workspace}}/a.txt' is no Excel file (.xlsx)"];
+    expect(findAskedForms({ path: 'a.txt', note: 'b.txt' }, messages[0]!)).toEqual(['path']);
+    expect(messages.reduce(takeForm, 'docs/b.md' as unknown)).toBe('{{workspace}}/docs/b.xlsx');
+    expect(messages.reduce(takeForm, '{{workspace}}/b.xlsx' as unknown)).toBe('{{workspace}}/b.xlsx');
+    expect(messages.reduce(takeForm, 'alpha' as unknown)).toBe('alpha');
+    expect(findAskedForms({ path: 'a.xlsx' }, 'The file a.xlsx does not exist')).toEqual([]);
   });
 
   it('adds a member that the message asks for to the first object of a list', () => {

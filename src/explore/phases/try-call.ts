@@ -34,7 +34,7 @@ export async function tryCall(
   { phase, setup = [], mayChange = () => true, changes = maxChanges }: TryOptions,
 ): Promise<{ run: SessionRun; arguments: JsonObject } | null> {
   const tried = new Set<string>();
-  let args = first;
+  let args = knowledge.takeForms(first);
   for (let count = 0; count <= changes; count += 1) {
     tried.add(JSON.stringify(args));
     const run = await lab.run([...setup, callTool(tool, args)], { phase, start: setup.length === 0 ? 'used' : 'new' });
@@ -50,6 +50,7 @@ export async function tryCall(
     const before = run.steps.slice(0, setup.length);
     const isSlow = observation.outcome.kind === 'silent' && observation.outcome.isAlive;
     if (!isRefused(observation) && !isSlow) return null;
+    if (isValid !== false) knowledge.noteForms(args, readRefusal(observation.outcome));
     // A changed argument may not name what the calls before it made.
     if (isRefused(observation) && isValid !== false && (count === 0 || setup.length === 0)) {
       const refusal = readRefusal(observation.outcome);

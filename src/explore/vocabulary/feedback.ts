@@ -16,7 +16,8 @@ interface Request {
 
 const format = (name: string) => () => [...(typicalFormats[name] ?? [])];
 
-const requests: readonly Request[] = [
+/** Wishes about the form of a path. What one tool of a server asks for, the others ask for, too. */
+const pathRequests: readonly Request[] = [
   {
     pattern: /\b(?:must be|needs? (?:to be )?|not|expected|requires?) (?:an? )?absolute\b|\bis not absolute\b/i,
     suggest: (_, refused) =>
@@ -24,6 +25,14 @@ const requests: readonly Request[] = [
         ? [refused === '.' ? '{{workspace}}' : `{{workspace}}/${refused}`]
         : [],
   },
+  {
+    pattern: /\b(?:files?|ends? (?:in|with)|endings?|extensions?|formats?)\b.*?(?<![\w./])\*?\.[a-z]\w{0,4}\b/is,
+    suggest: ({ input }, refused) => suggestEndings(input, refused),
+  },
+];
+
+const requests: readonly Request[] = [
+  ...pathRequests,
   {
     pattern: /\b(?:at least|minimum(?: of)?|more than|no less than|>=?) (\d+)(?: ?(characters?|items?|elements?))?/i,
     suggest: ([, count, unit], refused) => {
@@ -82,6 +91,52 @@ const requests: readonly Request[] = [
     suggest: () => ['CREATE TABLE items (id INTEGER PRIMARY KEY, name TEXT)'],
   },
 ];
+
+/** Endings of files that most programs write, before others of the same kind. */
+const commonEndings = new Set([
+  '.txt',
+  '.md',
+  '.json',
+  '.csv',
+  '.xlsx',
+  '.docx',
+  '.pptx',
+  '.pdf',
+  '.png',
+  '.html',
+  '.xml',
+  '.yaml',
+]);
+
+/** Gives a refused path each ending that a message names, unless it has one of them. */
+function suggestEndings(message: string, refused: unknown): string[] {
+  const [own] = typeof refused === 'string' ? (/(?<=[\w-])\.\w{1,5}$/.exec(refused) ?? []) : [];
+  const named = new Set(message.match(/(?<![\w./])\.[a-z]\w{0,4}\b/gi));
+  if (typeof refused !== 'string' || own === undefined || named.has(own)) return [];
+  const isCommon = (ending: string) => Number(commonEndings.has(ending));
+  return [...named]
+    .toSorted((a, b) => isCommon(b) - isCommon(a))
+    .slice(0, 2)
+    .map((ending) => `${refused.slice(0, -own.length)}${ending}`);
+}
+
+const listAsked = (wishes: readonly Request[], message: string, refused: unknown) =>
+  wishes.flatMap(({ pattern, suggest }) => {
+    const match = pattern.exec(message);
+    return match === null ? [] : suggest(match, refused);
+  });
+
+/** Gives a path the form that a refusal of another one asks for; the path itself where it has the form. */
+export function takeForm(path: unknown, message: string): unknown {
+  return typeof path === 'string' && /[./]/.test(path) ? (listAsked(pathRequests, message, path)[0] ?? path) : path;
+}
+
+/** Names the arguments that a refusal quotes, and whose form it asks for. */
+export function findAskedForms(args: JsonObject, message: string): string[] {
+  return Object.keys(args).filter(
+    (name) => isQuoted(args[name], message) && takeForm(args[name], message) !== args[name],
+  );
+}
 
 /** Lists the values that a message names as allowed: "expected one of a, b" and texts in quotes. */
 function listNamed(message: string, refused: unknown): string[] {
@@ -147,10 +202,7 @@ export function proposeChanges(
   const ordered = [...new Set(suspects)];
   for (const parameter of ordered) {
     const refused = args[parameter.name];
-    const asked = requests.flatMap(({ pattern, suggest }) => {
-      const match = pattern.exec(message);
-      return match === null ? [] : suggest(match, refused);
-    });
+    const asked = listAsked(requests, message, refused);
     const named = listNamed(message, refused).map((text) => readAs(readType(parameter.schema), text));
     for (const value of [...asked, ...named]) {
       if (value !== undefined && typeof value === typeof refused) changes.push({ ...args, [parameter.name]: value });
