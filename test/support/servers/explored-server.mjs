@@ -352,7 +352,7 @@ const sets = {
     list_sizes: {
       hints: reads,
       call: () => {
-        const sizes = readdirSync('.').map((name) => ({ name, ...statSync(name) }));
+        const sizes = readdirSync('.').map((name) => ({ name, size: statSync(name).size }));
         const lines = sizes.toSorted((a, b) => b.size - a.size).map(({ name, size }) => `${name} has ${size} bytes`);
         return text(`In ${process.cwd()}:\n${lines.join('\n')}\nThe end`);
       },
