@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../src/base/json.ts';
 import { chooseChecks } from '../../src/explore/draft/checks.ts';
+import { volatileMark } from '../../src/explore/stability/forms.ts';
 import { draftEvals, renderDrafted } from '../../src/explore/draft/draft-evals.ts';
 import type { Exploration, ExploredSession, ObservedStep } from '../../src/explore/exploration.ts';
 import { readSuite } from '../../src/suite/read.ts';
@@ -217,6 +218,16 @@ describe('draftEvals', () => {
       'Reads note://2',
       'Reads help://all',
     ]);
+  });
+
+  it('asserts the values of a resource that is JSON, and the words of one that is text', () => {
+    const text = JSON.stringify({ name: 'Notes of a server', started: volatileMark, notes: 0 });
+    expect(draft([read('info://server', { text })])[0]?.checks).toMatchObject([
+      { type: 'resourceEquals', value: 'Notes of a server', path: '/name' },
+      { type: 'resourceEquals', value: 0, path: '/notes' },
+    ]);
+    const [other] = draft([read('info://server', { text: `It started ${volatileMark}.` })]);
+    expect(other?.checks).toMatchObject([{ type: 'resourceContains', needle: 'It started' }]);
   });
 
   it('asserts the type of a resource that has no text', () => {

@@ -38,8 +38,11 @@ export function chooseChecks(step: ObservedStep, context: ChecksContext): JsonOb
   }
   if (outcome.kind !== 'result') return [];
   if (request.kind === 'resource') {
-    const texts = chooseTexts(outcome, { resourceContains: '' });
-    return texts.length > 0 ? texts : chooseMimeType(outcome);
+    const [only = '', ...others] = readResultTexts(outcome.result);
+    const document = others.length === 0 ? parseDocument(only) : undefined;
+    const checks =
+      document === undefined ? chooseTexts(outcome, { resourceContains: '' }) : chooseParts(document, 'resourceEquals');
+    return checks.length > 0 ? checks : chooseMimeType(outcome);
   }
   if (request.kind === 'prompt') return chooseTexts(outcome, { promptContains: '' });
   const checks = [...chooseResult(outcome, context), ...chooseBlocks(outcome)];
@@ -117,7 +120,11 @@ function readDocument({ result }: Outcome & { kind: 'result' }): JsonObject | re
     const isCopy = values.length === 1 && (values[0] === only || isJsonEqual(values[0], result['content']));
     return isCopy ? undefined : structuredContent;
   }
-  const parsed = texts.length === 1 && /^\s*[[{]/.test(only) ? tryParseJson(only) : undefined;
+  return texts.length === 1 ? parseDocument(only) : undefined;
+}
+
+function parseDocument(text: string): JsonObject | readonly unknown[] | undefined {
+  const parsed = /^\s*[[{]/.test(text) ? tryParseJson(text) : undefined;
   return isRecord(parsed) || Array.isArray(parsed) ? parsed : undefined;
 }
 
@@ -156,15 +163,13 @@ const isForFile = (text: string) => text.split('\n').length > maxLines + 1 && is
 const isKept = (text: string) => text.length <= longestFile && !text.includes('{{workspace}}');
 
 /** Asserts a small document as a whole, or else a few stable values in it. */
-function chooseParts(document: unknown): JsonObject[] {
+function chooseParts(document: unknown, name = 'toolResultEquals'): JsonObject[] {
   const text = JSON.stringify(document);
   const isWhole = text.length <= longestWhole && !text.includes(volatileMark) && !hasPrivate(document);
-  if (isWhole) return [{ toolResultEquals: document }];
+  if (isWhole) return [{ [name]: document }];
   const leaves = listLeaves(document, '').filter(({ value }) => isTelling(value));
   const chosen = new Set(leaves.toSorted((a, b) => rankLeaf(a.value) - rankLeaf(b.value)).slice(0, maxParts));
-  return leaves
-    .filter((leaf) => chosen.has(leaf))
-    .map(({ pointer, value }) => ({ toolResultEquals: value, path: pointer }));
+  return leaves.filter((leaf) => chosen.has(leaf)).map(({ pointer, value }) => ({ [name]: value, path: pointer }));
 }
 
 /** Ranks texts of several words before other texts, numbers before flags and zeros. */
@@ -208,6 +213,8 @@ function chooseTexts(outcome: Outcome, check: JsonObject): JsonObject[] {
   const [name = ''] = Object.keys(check);
   const fill = (part: string) => ({ ...check, [name]: part });
   if (whole.length <= longestText && whole.length > 0 && !text.includes(volatileMark)) return [fill(whole)];
+  // JSON with marks in it has lost the white space of the server.
+  if (text.includes(volatileMark) && parseDocument(text) !== undefined) return [];
   const parts = text.split('\n').flatMap(splitText);
   const [longest] = parts.toSorted((a, b) => b.length - a.length);
   return [...new Set([parts[0], longest, parts.at(-1)])].flatMap((part) => (part === undefined ? [] : [fill(part)]));
