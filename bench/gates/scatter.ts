@@ -18,6 +18,18 @@ export interface ScatterPoint {
 }
 
 const [width, height, margin] = [640, 480, 56];
+const [letterWidth, lineHeight] = [7, 22];
+
+interface Label {
+  left: number;
+  top: number;
+  length: number;
+}
+
+const overlap = (one: Label, other: Label) =>
+  Math.abs(one.top - other.top) < lineHeight &&
+  one.left < other.left + other.length &&
+  other.left < one.left + one.length;
 
 /** Each point has a line for each of its two intervals. The gates of this project's own evals differ by their shape. */
 export function drawScatter(points: readonly ScatterPoint[], theme: keyof typeof colours): string {
@@ -31,8 +43,14 @@ export function drawScatter(points: readonly ScatterPoint[], theme: keyof typeof
     `<text x="${x(0) - 6}" y="${y(share) + 4}" text-anchor="end" fill="${text}">${share * 100} %</text>`,
   ]);
   const gates = [...new Set(points.map(({ contestant }) => contestant))].toSorted();
+  const placed: Label[] = [];
   const marks = points.map(({ server, contestant, noticed, caught }) => {
     const [left, top] = [x(noticed.rate), y(caught.rate)];
+    const name = `${server}, ${contestant}`;
+    const label = { left: left + 7, top: top - 6, length: name.length * letterWidth };
+    // Below the point, if the name of another one is above it.
+    while (placed.some((other) => overlap(label, other))) label.top += lineHeight;
+    placed.push(label);
     const mark =
       gates.indexOf(contestant) === 0
         ? `<circle cx="${left}" cy="${top}" r="4" fill="${fails}"/>`
@@ -40,7 +58,7 @@ export function drawScatter(points: readonly ScatterPoint[], theme: keyof typeof
     return [
       `<path d="M${x(noticed.lower)} ${top}H${x(noticed.upper)}M${left} ${y(caught.lower)}V${y(caught.upper)}" stroke="${fails}" opacity="0.5"/>`,
       mark,
-      `<text x="${left + 7}" y="${top - 6}" fill="${text}">${escapeXml(`${server}, ${contestant}`)}</text>`,
+      `<text x="${label.left}" y="${label.top}" fill="${text}">${escapeXml(name)}</text>`,
     ].join('');
   });
   return [

@@ -379,6 +379,15 @@ describe('the table', () => {
     expect(drawn).toContain('a&lt;b, call');
   });
 
+  it('writes the names of two servers that are alike below each other', () => {
+    const share = { passed: 1, total: 2, rate: 0.5, lower: 0.1, upper: 0.9 };
+    const points = ['one', 'two'].map((server) => ({ server, contestant: 'call', noticed: share, caught: share }));
+    const tops = [...drawScatter(points, 'light').matchAll(/y="([\d.]+)"[^>]*>(?:one|two), call</g)].map(
+      ([, top]) => top,
+    );
+    expect(new Set(tops).size).toBe(2);
+  });
+
   it('says what a small sample cannot show', async () => {
     const text = await renderPage(await createInput());
     expect(text).toContain('small, 2 to 3 bugs a gate');

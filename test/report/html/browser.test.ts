@@ -399,6 +399,27 @@ describe.skipIf(missingBrowser !== null)('the page in a browser', () => {
     expect(new URL(open.page.url()).hash).toBe('#case:weather/adds');
   });
 
+  it('is read in the order in which a reviewer asks: the verdict, why, how to repeat it, the cases with the worst one open', async () => {
+    const shown = { ...report, repeat: 'npx mcp-eval-ci run --server-command "node a.js"' };
+    await using open = await openFilePage(browser, renderHtml(shown, { evidence: createPageEvidence(report) }));
+    const spoken = await open.page.locator('body').ariaSnapshot();
+    const order = [
+      'link "Skip to the cases"',
+      'heading "Eval gate failed" [level=1]',
+      '23 of 30 iterations passed',
+      'heading "Run them again" [level=2]',
+      'button "Copy the command"',
+      'heading "Cases" [level=2]',
+      'searchbox "Search"',
+      'button "Asks for the weather in Paris , failed, 3 of 5 passed" [expanded]',
+      'heading "Iteration 2, step 1 (prompt)',
+      'button "Converts degrees , failed, 0 of 5 passed"',
+    ];
+    const places = order.map((part) => spoken.indexOf(part));
+    expect(places).not.toContain(-1);
+    expect(places).toEqual(places.toSorted((a, b) => a - b));
+  });
+
   it('prints what is folded, without its controls, and folds it again', async () => {
     await using open = await openFilePage(browser, html, { anchor: '#case:weather/flaps' });
     const { page } = open;
