@@ -1,4 +1,7 @@
 import { spawn } from 'node:child_process';
+import { resolve } from 'node:path';
+import { text as readText } from 'node:stream/consumers';
+import { pathToFileURL } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { createReport } from '../support/factories/report-factory.ts';
 import { createCaseResults, createSuiteResults } from '../support/factories/results-factory.ts';
@@ -62,5 +65,21 @@ describe('a command whose output is longer than a pipe holds', () => {
     for await (const chunk of child.stdout.setEncoding('utf8')) stdout += String(chunk);
     expect(stdout.length).toBeGreaterThan(80_000);
     expect(stdout).toContain(title(479));
+  });
+
+  it('writes all of it if it has ended its stdout itself, as a captured session does', async () => {
+    const flushing = pathToFileURL(resolve(import.meta.dirname, '../../src/supervisor/flush-output.ts')).href;
+    const script = `import { flushOutput } from ${JSON.stringify(flushing)};
+process.stdout.end('x'.repeat(500_000));
+await flushOutput({ limitMs: null });
+// Whatever a stream reports is reported by now.
+setImmediate(() => process.exit(4));`;
+    const pipeline = '{ "$0" --input-type=module --eval "$1"; echo "exit code $?" >&2; } | { sleep 1; cat; }';
+    const child = spawn('sh', ['-c', pipeline, process.execPath, script], {
+      env: listChildVariables(),
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    const [stdout, stderr] = await Promise.all([readText(child.stdout), readText(child.stderr)]);
+    expect({ length: stdout.length, stderr }).toEqual({ length: 500_000, stderr: 'exit code 4\n' });
   });
 });

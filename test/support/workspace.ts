@@ -22,7 +22,8 @@ export async function createWorkspace(files: Readonly<Record<string, string>> = 
     path,
     read: (file) => readFile(join(path, file), 'utf8'),
     write: (file, text) => writeFile(join(path, file), text),
-    [Symbol.asyncDispose]: () => rm(path, { recursive: true, force: true }),
+    // A recorder of a session may still write when its test ends.
+    [Symbol.asyncDispose]: () => rm(path, { recursive: true, force: true, maxRetries: 10 }),
   };
 }
 
