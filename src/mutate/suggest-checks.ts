@@ -52,17 +52,36 @@ export async function suggestChecks(
   options: SuggestOptions,
 ): Promise<Suggestion[]> {
   const suggestions: Suggestion[] = [];
-  // The first answer of a tool gets the checks of its declaration, which hold for all calls.
+  // Checks of the declaration of a tool follow the first answers whose calls they need: a call notices only the arguments that it sends.
   const declared = new Map(
-    options.isDraft === true ? [] : joinByTool({ observations, cases }).map((tool) => [tool.view, tool]),
+    options.isDraft === true
+      ? []
+      : joinByTool({ observations, cases }).map((tool) => [tool.view.subject, listDeclarationChanges(tool)]),
   );
   for (const observation of observations) {
-    const tool = declared.get(observation.view);
-    const changes = [...drawChanges(observation), ...(tool === undefined ? [] : listDeclarationChanges(tool))];
-    const suggestion = await suggestForObservation(observation, changes, options);
-    if (suggestion !== null) suggestions.push(suggestion);
+    const { kind, subject } = observation.view;
+    const ofTool = (kind === 'tool' ? declared.get(subject) : undefined) ?? [];
+    const suggestion = await suggestForObservation(observation, [...drawChanges(observation), ...ofTool], options);
+    if (suggestion === null) continue;
+    suggestions.push(suggestion);
+    if (suggestion.add.some(isOfDeclaration)) declared.set(subject, await listMissed(ofTool, suggestion));
   }
   return suggestions;
+}
+
+/** Lists the changes that a case would not notice with the suggested checks. */
+async function listMissed(
+  changes: readonly Candidate[],
+  { testCase, stepIndex, add, remove }: Suggestion,
+): Promise<Candidate[]> {
+  const steps = readChecks(add).filter((step) => step !== null);
+  const edited = editTaped(testCase.taped, { stepIndex, steps, removed: new Set(remove) });
+  const missed: Candidate[] = [];
+  for (const change of changes) {
+    const own = change.answers.find((each) => each.testCase === testCase);
+    if (own === undefined || (await judgeAgain(edited, own)).kind !== 'failed') missed.push(change);
+  }
+  return missed;
 }
 
 async function suggestForObservation(

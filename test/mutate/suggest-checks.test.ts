@@ -16,6 +16,10 @@ beforeAll(async () => {
   const outputSchema = { type: 'object' as const, required: ['notes'], properties: { notes: { type: 'array' } } };
   server = await startFixtureMcpServer({
     'get-note': { call: () => answer },
+    'find-note': {
+      inputSchema: { type: 'object', properties: { of: { type: 'string' } } },
+      call: () => answer,
+    },
     'see-note': { call: () => answer, annotations: { readOnlyHint: true } },
     'list-notes': { call: () => answer, outputSchema },
   });
@@ -105,6 +109,22 @@ describe('a check of a declaration', () => {
     const printed = print(suggestions.map(({ add }) => add));
     expect(printed).toContain('{"argumentsMatchToolSchema":"see-note"}');
     expect(printed).toContain('{"type":"noDestructiveToolCalled"}');
+  });
+
+  it('follows the first answers whose calls send the arguments, and no further one', async () => {
+    const calls = [{}, { of: 'milk' }, { of: 'bread' }].map((args) => callStep('find-note', args));
+    const { observed, suggestions } = await suggest([json({ name: 'milk' }), json({ name: 'milk' })], calls);
+    expect(observed.observations).toHaveLength(3);
+    const declared = suggestions
+      .filter(({ add }) => print(add).includes('argumentsMatchToolSchema'))
+      .map(({ stepIndex }) => stepIndex);
+    expect(declared).toEqual([0, 1]);
+  });
+
+  it('follows no call that fails', async () => {
+    const failing = { ...json({ name: 'milk' }), isError: true };
+    const { suggestions } = await suggest([failing, failing], [callStep('find-note', { of: 'milk' })]);
+    expect(print(suggestions)).not.toContain('argumentsMatchToolSchema');
   });
 });
 
