@@ -40,7 +40,6 @@ const { report } = await gate(plan, {
 console.log(
   JSON.stringify({
     durationMs: performance.now() - startedMs,
-    // libuv reports kilobytes on every platform.
     peakBytes: readOwnPeakBytes(),
     passed: report.totals.passed,
   }),

@@ -1,5 +1,4 @@
 // Child of the scale benchmark: reads a run to its end and reports it, as the gate does after its run.
-import { readOwnPeakBytes } from '../test/support/process/peak-memory.ts';
 import { systemClock } from '../lib/base/time.js';
 import { silentLogger } from '../lib/base/logger.js';
 import { unlimitedPacer } from '../lib/base/pacing.js';
@@ -25,6 +24,7 @@ import { serviceProfiles } from '../lib/service/profile.js';
 import { getRun } from '../lib/service/run-client.js';
 import { judgeGate } from '../src/verdict/judge-gate.ts';
 import { createTally } from '../lib/verdict/tally.js';
+import { readOwnPeakBytes } from '../test/support/process/peak-memory.ts';
 
 // The action and the command do the same.
 limitHeapGrowth();

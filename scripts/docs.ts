@@ -3,7 +3,7 @@
 // program that finds elements of widgets. With --check, it writes nothing and fails if something is stale.
 import { readFile, writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
-import { build } from 'esbuild';
+import { build, type Plugin } from 'esbuild';
 import { outputTable } from '../src/action/outputs.ts';
 import { listCommandFlags } from '../src/gate/options/list.ts';
 import { buildReportJsonSchema } from '../src/model/report.ts';
@@ -107,6 +107,20 @@ async function renderWidgetProbe(): Promise<string> {
   ].join('\n');
 }
 
+/** Says of the project's modules that they do nothing when they are loaded, so that a bundle leaves out what it does not use. */
+function withoutSideEffects(): Plugin {
+  const resolved = {};
+  return {
+    name: 'without-side-effects',
+    setup: (bundler) => {
+      bundler.onResolve({ filter: /^\./ }, async ({ path, pluginData, ...options }) => {
+        if (pluginData === resolved) return undefined;
+        return { ...(await bundler.resolve(path, { ...options, pluginData: resolved })), sideEffects: false };
+      });
+    },
+  };
+}
+
 /** Bundles code for a browser. The returned function gives the bundle with an extension as a literal. */
 async function bundlePage(entryPoints: string[]): Promise<(extension: string) => string> {
   const { outputFiles } = await build({
@@ -120,6 +134,7 @@ async function bundlePage(entryPoints: string[]): Promise<(extension: string) =>
     target: ['chrome123', 'firefox120', 'safari17.5'],
     charset: 'utf8',
     legalComments: 'none',
+    plugins: [withoutSideEffects()],
   });
   return (extension) => JSON.stringify(outputFiles.find(({ path }) => path.endsWith(extension))?.text.trim() ?? '');
 }

@@ -45,8 +45,8 @@ const maxToolCalls = 5;
 /** The output of server processes that a text shows already, each with its location. Two that differ in numbers only have one key. */
 export type PrintedOutput = Map<string, { output: string; place: string }>;
 
-/** Returns the location of an output that the text shows already. Notes it there if it does not. */
-export function findPrinted(printed: PrintedOutput, lines: readonly string[], place: string): string | null {
+/** Notes that a text shows an output at a location. Returns the location at which the text has it already; null if it has not. */
+export function notePrinted(printed: PrintedOutput, lines: readonly string[], place: string): string | null {
   const output = lines.join('\n');
   // The ids of processes, ports and times are others in each crash.
   const key = output.replaceAll(/\d+/g, '0');
@@ -123,7 +123,7 @@ function listReasons(
     // The line of the server says what the quoted part of its trace would.
     const first = source === undefined ? readFirstLine(words) : cutTrace(readFirstLine(words));
     const others = splitLines(words).slice(1);
-    const known = output.length === 0 ? null : findPrinted(printed, output, place);
+    const known = output.length === 0 ? null : notePrinted(printed, output, place);
     return {
       lines: [
         truncateText(first, maxReasonLength, { keepsEnd: true }),

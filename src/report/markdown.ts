@@ -24,7 +24,7 @@ import {
   renderProse,
 } from './escape/markdown.ts';
 import { changeLabel, findPointer, signs, signsLabel } from './differences.ts';
-import { findPrinted, groupFailures, listCode, type PrintedOutput, sourceLabel } from './failures.ts';
+import { notePrinted, groupFailures, listCode, type PrintedOutput, sourceLabel } from './failures.ts';
 
 export interface MarkdownOptions {
   detail: Detail;
@@ -62,7 +62,7 @@ const renderers: Renderers<Page> = {
     return [`**${label}:** ${renderCodeSpan(command)}`];
   },
   output: ({ title, lines }, page) => {
-    findPrinted(page.printed, lines, 'under the verdict');
+    notePrinted(page.printed, lines, 'under the verdict');
     return [`${title}:`, renderCodeBlock(lines, '')];
   },
   list: (block, page) =>

@@ -2,6 +2,7 @@ import { isCopyable, quoteShellWord } from '../base/shell.ts';
 import { formatCount } from '../base/text.ts';
 import type { CaseReport } from '../model/case-report.ts';
 import type { Report } from '../model/report.ts';
+import { repeatLabel } from './document/block.ts';
 import { hasNotRun } from './wording.ts';
 
 /** The name that the report has for evals that came as text and not in a file. */
@@ -27,7 +28,7 @@ export function createRepeats({ repeat, suites, cases }: Pick<Report, 'repeat' |
       return null;
     }
     const inputs = evals.map((file) => (file === null ? '' : ` --evals ${quoteShellWord(file)}`)).join('');
-    return `${repeat}${inputs} --cases ${quoteShellWord(names.join())}`;
+    return `${repeat}${inputs} --cases ${quoteShellWord([...new Set(names)].join())}`;
   };
 }
 
@@ -39,8 +40,9 @@ export function describeRepeatOfFailed(
   const worst = failed.slice(0, maxRepeated);
   const command = worst.length === 0 ? null : createRepeats(report)(...worst);
   if (command === null) return null;
-  const [what, count] = [failed.length === 1 ? 'it' : 'them', formatCount(worst.length, 'case')];
-  return { label: failed.length > worst.length ? `Run the first ${count} again` : `Run ${what} again`, command };
+  if (failed.length === 1) return { label: repeatLabel, command };
+  const isAll = failed.length === worst.length;
+  return { label: isAll ? 'Run them again' : `Run the first ${formatCount(worst.length, 'case')} again`, command };
 }
 
 /** As many as a reader looks into. */

@@ -20,7 +20,7 @@ import { renderDocument, type Section } from './document/document.ts';
 import { type Detail, readSpan, screen, trim } from './document/fit.ts';
 import { escapeTerminalText } from './escape/log.ts';
 import { changeLabel, findPointer, signs, signsLabel, splitMarked } from './differences.ts';
-import { findPrinted, groupFailures, listCode, type PrintedOutput, sourceLabel } from './failures.ts';
+import { notePrinted, groupFailures, listCode, type PrintedOutput, sourceLabel } from './failures.ts';
 
 export interface TerminalOptions {
   color: boolean;
@@ -103,7 +103,7 @@ const renderers: Renderers<Page> = {
   // Each case ends with a command of its own, and `run --failed` runs them all.
   repeat: () => [],
   output: ({ title, lines }, page) => {
-    findPrinted(page.printed, lines, 'under the verdict');
+    notePrinted(page.printed, lines, 'under the verdict');
     return [`  ${title}:`, ...lines.flatMap((line) => wrapText(line, page, 4))];
   },
   table: ({ head, items, foot = [] }, page) => renderTable([head.map((cell) => [cell]), ...items, ...foot], page),

@@ -85,6 +85,7 @@ describe('the command that runs a case again', () => {
     expect(two.html).toContain(
       `<h2>Run them again</h2>\n<code id="repeat">${command.replaceAll('"', '&quot;')}</code>`,
     );
+    expect(render(['a'], ['a']).summary).toContain('--evals 1.yaml --cases a`');
     expect(render(['a', 'b', 'c', 'd', 'e', 'f']).summary).toContain('**Run the first 5 cases again:**');
     expect(render(['a', 'b,*']).summary).not.toContain('again');
     expect(render([]).html).not.toContain('id="repeat"');

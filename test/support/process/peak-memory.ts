@@ -2,10 +2,11 @@ import { readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 
 /**
- * Returns the largest resident memory that this process had. Linux only: `maxRSS` of `process.resourceUsage()` begins with the peak of the
+ * Returns the largest resident memory that this process had. On Linux, `maxRSS` of `process.resourceUsage()` begins with the peak of the
  * process that started this one, so that a large parent would fail the limits of a small child.
  */
 export function readOwnPeakBytes(): number {
+  if (process.platform !== 'linux') return process.resourceUsage().maxRSS * 1024;
   const peak = /^VmHWM:\s+(\d+) kB$/m.exec(readFileSync('/proc/self/status', 'utf8'))?.[1];
   return Number(peak) * 1024;
 }
