@@ -1,4 +1,5 @@
-import { readdir } from 'node:fs/promises';
+import { readdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { runCommand } from '../support/process/command.ts';
 import { runProgramInTest } from '../support/process/program.ts';
@@ -161,6 +162,16 @@ cases:
     expect(broken).toMatchObject({ exitCode: 2, stderr: expect.stringContaining('broken.jsonl:2:1') });
     const missing = await run(...taken, 'elsewhere');
     expect(missing).toMatchObject({ exitCode: 2, stderr: expect.stringContaining('--report-formats transcripts') });
+    expect(missing.stderr).toContain('elsewhere/transcripts.jsonl: does not exist');
+    const bytes = Buffer.from(transcripts);
+    const second = transcripts.indexOf('\n') + 1;
+    await workspace.write('cut.jsonl', transcripts.slice(0, second - 1));
+    expect((await run(...taken, 'cut.jsonl')).stderr).toContain('cut.jsonl: has no whole transcript');
+    // A last line that is cut is no error, even within a character.
+    await writeFile(join(workspace.path, 'bytes.jsonl'), [bytes.subarray(0, second), Buffer.of(0xc3)]);
+    expect(await run(...taken, 'bytes.jsonl')).toMatchObject({ exitCode: 0 });
+    await writeFile(join(workspace.path, 'bytes.jsonl'), [bytes.subarray(0, second), Buffer.of(0xc3, 0x28, 0x0a)]);
+    expect((await run(...taken, 'bytes.jsonl')).stderr).toContain('bytes.jsonl:2:1: is not UTF-8 text');
   });
 
   it('refuses a seed that is no number, and a hosted service', async () => {
