@@ -12,8 +12,11 @@ import { groupMarks } from './marks.ts';
 import { createSourceLine } from './source-line.ts';
 import { createStrip } from './strip.ts';
 
-/** The number of rows that are drawn at a time, so that a thousand cases cost no more than a hundred until the reader asks for more. */
-const batchSize = 100;
+/** The number of rows that are drawn at first, so that a page of a thousand cases is painted about as soon as one of twenty. */
+const firstRows = 40;
+
+/** The number of rows that a reader adds at a time. */
+const moreRows = 100;
 
 interface DrawnCase {
   row: HTMLElement;
@@ -37,18 +40,18 @@ export function createCaseSection(data: PageData): { section: HTMLElement; openW
     list.append(...shown.slice(count, upTo).map((item) => draw(item).row));
     count = Math.min(upTo, shown.length);
     more.hidden = count === shown.length;
-    more.textContent = `Show ${Math.min(batchSize, shown.length - count)} more of ${shown.length - count}`;
+    more.textContent = `Show ${Math.min(moreRows, shown.length - count)} more of ${shown.length - count}`;
   };
   const more = createButton({ class: 'more' }, () => {
     const next = shown[count];
-    showMore(count + batchSize);
+    showMore(count + moreRows);
     if (next !== undefined) draw(next).row.querySelector('button')?.focus();
   });
   const apply = (filter: CaseFilter) => {
     shown = items.filter((item) => matchesFilter(item, filter));
     count = 0;
     list.replaceChildren();
-    showMore(batchSize);
+    showMore(firstRows);
     status.textContent =
       shown.length === items.length
         ? formatCount(items.length, 'case')
@@ -69,7 +72,7 @@ export function createCaseSection(data: PageData): { section: HTMLElement; openW
     const [worst] = items;
     const wanted = items.find((item) => `#${nameAnchor(item)}` === location.hash);
     if (wanted !== undefined) {
-      showMore(Math.max(batchSize, items.indexOf(wanted) + 1));
+      showMore(Math.max(firstRows, items.indexOf(wanted) + 1));
       draw(wanted).open();
       draw(wanted).row.scrollIntoView();
     } else if (worst?.group === 'failed') {

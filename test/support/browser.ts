@@ -43,18 +43,19 @@ export async function launchBrowser(): Promise<Browser> {
   return await chromium.launch({ executablePath, args });
 }
 
-/** Opens the text as a file in a separate context and waits until the page is usable. */
+/** Opens the text as a file in a separate context and waits until the page is usable. `watch` is a script that runs before those of the page. */
 export async function openFilePage(
   browser: Browser,
   html: string,
-  options: BrowserContextOptions & { anchor?: string } = {},
+  options: BrowserContextOptions & { anchor?: string; watch?: string } = {},
 ): Promise<OpenPage> {
-  const { anchor = '', ...contextOptions } = options;
+  const { anchor = '', watch, ...contextOptions } = options;
   const directory = await mkdtemp(join(tmpdir(), 'mcp-eval-ci-page-'));
   const file = join(directory, 'report.html');
   await writeFile(file, html);
   const context = await browser.newContext(contextOptions);
   const page = await context.newPage();
+  if (watch !== undefined) await page.addInitScript(watch);
   const complaints: string[] = [];
   page.on('pageerror', (error) => complaints.push(String(error)));
   page.on('console', (message) => complaints.push(message.text()));
