@@ -27,7 +27,7 @@ export interface HostedGateResult extends GateResult {
 }
 
 /** Shortens the client's pace of one request per second, which the services of tests do not require. */
-export const clientPace = { fromMs: 20, toMs: 1500, instead: 20, limitsMs: [1000] };
+export const clientPace = { fromMs: 20, toMs: 2500, instead: 20, limitsMs: [1000] };
 
 export const jobOnBranch = {
   GITHUB_REPOSITORY: 'your-org/your-server',
