@@ -9,7 +9,7 @@ import { type Redactor, redactDeep, Secret } from '../base/redaction.ts';
 import { formatCount } from '../base/text.ts';
 import { systemClock } from '../base/time.ts';
 import { renderExplorationText } from '../explore/render/text.ts';
-import { generatedWorkspace } from '../explore/world/generated-files.ts';
+import { generatedWorkspace, generateFiles } from '../explore/world/generated-files.ts';
 import { fillPlace, namePlace } from '../workspace/place.ts';
 import { showPaths } from '../workspace/placeholders.ts';
 import { emptyName, readWorkspace, type Workspace } from '../workspace/workspace.ts';
@@ -300,7 +300,7 @@ async function exploreForInit(
       // Each world had a directory and a HOME of its own. Without the key, a server that keeps its state there finds that of other cases.
       workspace: draft.needsWorkspace ? key : emptyName,
       upstream: nameUpstream(flags),
-      fixture: draft.needsWorkspace && isNew ? workspace : null,
+      fixture: draft.needsWorkspace && isNew ? await generateFiles(exploration) : null,
       surface,
     },
     print: ({ files, manual }, hasPassed) => {

@@ -122,6 +122,8 @@ export interface Exploration {
   /** True if the time limit ended the exploration. Another run may then give another result. */
   isCutByTime: boolean;
   requests: { sent: number; budget: number };
+  /** True if the generated files are a git repository. */
+  hasRepository?: true;
   coverage: { tools: Counted; parameters: Counted; errorPaths: Counted; byTool: readonly ToolCoverage[] };
   sessions: readonly ExploredSession[];
   /** The tools whose calls were shown, or declared, to change nothing. */

@@ -22,7 +22,7 @@ import { type EarlierCorpus, findOtherServer } from './read-corpus.ts';
 import type { TimeShares } from './time-shares.ts';
 import { explainRefusalByWorld } from './world/refused-by-world.ts';
 import { readFileTexts } from './vocabulary/file-texts.ts';
-import type { Workspace } from '../workspace/workspace.ts';
+import { hideRepositories, type Workspace } from '../workspace/workspace.ts';
 import type { KeptState } from './world/restorer.ts';
 import { firstVariant, type WorldSource } from './world/world.ts';
 import { openVariant } from './world/worlds.ts';
@@ -132,7 +132,11 @@ export async function exploreServer(source: WorldSource, options: ExploreOptions
       if (last !== undefined) report(nameRequest(last.request));
     },
   });
-  const knowledge = createKnowledge(inventory, { ...workspace, texts: await readFileTexts(workspace) }, lab.isHarmless);
+  const knowledge = createKnowledge(
+    inventory,
+    { ...hideRepositories(workspace), texts: await readFileTexts(workspace) },
+    lab.isHarmless,
+  );
   const { tools, left } = chooseTools(inventory, options);
   const context: PhaseContext = { lab, knowledge, tools, random: createRandom(seed) };
   if (earlier !== null) {
@@ -163,6 +167,7 @@ export async function exploreServer(source: WorldSource, options: ExploreOptions
     sandbox: source.sandbox,
     isCutByTime: time.isCut,
     requests: { sent, budget },
+    ...(source.hasRepository === true && { hasRepository: true }),
     coverage,
     sessions,
     harmless: inventory.tools.map((tool) => tool.name).filter((tool) => lab.isHarmless(tool)),

@@ -2,7 +2,7 @@ import { mkdir, readdir, writeFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { ConfigurationError, readErrorCode } from '../base/errors.ts';
 import { readTextFile } from '../base/files.ts';
-import { copyWorkspace, type Workspace } from '../workspace/workspace.ts';
+import { keepWorkspace, type Workspace } from '../workspace/workspace.ts';
 import { type AddedCase, type CaseSubjects, readSubjects } from '../suite/add-cases.ts';
 import { compareText } from '../suite/findings.ts';
 import { readSuite } from '../suite/read.ts';
@@ -118,7 +118,7 @@ export async function writeInitFiles(
     for (const path of folders) files.push({ path, state: 'created' });
     if (fixture !== null) {
       const path = join(dirname(evals.file), workspaceDirectory);
-      await copyWorkspace(fixture, join(cwd, path));
+      await keepWorkspace(fixture, join(cwd, path));
       files.push({ path: `${path}/`, state: 'created' });
     }
     await writeNew(join(cwd, evals.file), written.text);

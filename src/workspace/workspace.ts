@@ -12,7 +12,7 @@ import {
   utimes,
   writeFile,
 } from 'node:fs/promises';
-import { join, relative, resolve } from 'node:path';
+import { dirname, join, relative, resolve, sep } from 'node:path';
 import { ConfigurationError } from '../base/errors.ts';
 import { isDirectory, isWithin, readInput } from '../base/files.ts';
 
@@ -31,12 +31,17 @@ export interface Workspace {
   directories: readonly string[];
   /** The contents of generated files, by path. */
   generated?: Readonly<Record<string, string | Buffer>>;
+  /** The directories of git that are kept under another name; none unless given. */
+  repositories?: readonly string[];
 }
 
 export const emptyWorkspace: Workspace = { path: null, files: [], directories: [] };
 
 /** The name of the empty workspace in a file and in an option. */
 export const emptyName = 'empty';
+
+/** A repository holds no other one, so a `.git` within a workspace is kept under this name, and gets its own in each copy. */
+const gitDirectory = { kept: '.gitted', copied: '.git' };
 
 /** Generated files have a fixed time, so that servers print the same one in each place. */
 const generatedAt = new Date('2024-01-15T12:00:00Z');
@@ -52,40 +57,66 @@ export async function readWorkspace(written: string, cwd: string): Promise<Works
   if (!(await isDirectory(path))) {
     throw refuse('no-directory', `${JSON.stringify(written)} is not a directory; check the path, or write \`empty\``);
   }
-  const found: Found = { files: [], blank: [], directories: [], bytes: 0 };
-  await visit(path, path, found);
-  return { path, files: found.files.toSorted(), blank: found.blank, directories: found.directories.toSorted() };
+  const found: Found = { files: [], blank: [], directories: [], repositories: [], bytes: 0 };
+  await visit(path, '', found);
+  const { files, blank, directories, repositories } = found;
+  return { path, files: files.toSorted(), blank, directories: directories.toSorted(), repositories };
 }
 
 interface Found {
   files: string[];
   blank: string[];
   directories: string[];
+  repositories: string[];
   bytes: number;
 }
 
-async function visit(root: string, directory: string, found: Found): Promise<void> {
-  for (const entry of await readdir(directory, { withFileTypes: true })) {
+/** Visits a directory, which is named as in copies. */
+async function visit(root: string, copied: string, found: Found): Promise<void> {
+  const directory = join(root, nameKept(copied, found));
+  const entries = await readdir(directory, { withFileTypes: true });
+  for (const entry of entries) {
     const path = join(directory, entry.name);
+    const isRepository = entry.name === gitDirectory.kept && entry.isDirectory();
+    const name = join(copied, isRepository ? gitDirectory.copied : entry.name);
+    if (isRepository) {
+      if (entries.some((other) => other.name === gitDirectory.copied)) throw refuseTwoNames(relative(root, directory));
+      found.repositories.push(name);
+    }
     if (entry.isDirectory()) {
-      found.directories.push(relative(root, path));
-      await visit(root, path, found);
+      found.directories.push(name);
+      await visit(root, name, found);
     } else if (entry.isSymbolicLink()) {
       const target = await realpath(path).catch(() => resolve(directory, '..', '..'));
       if (!isWithin(await realpath(root), target)) {
-        const message = `the link ${relative(root, path)} leads out of the workspace; replace it by a file, or choose another directory`;
+        const message = `the link ${name} leads out of the workspace; replace it by a file, or choose another directory`;
         throw refuse('link-out', message);
       }
-      found.files.push(relative(root, path));
+      found.files.push(name);
     } else if (entry.isFile()) {
       const { size } = await lstat(path);
-      found.files.push(relative(root, path));
-      if (size === 0) found.blank.push(relative(root, path));
+      found.files.push(name);
+      if (size === 0) found.blank.push(name);
       found.bytes += size;
     }
     // Stops as soon as a limit is crossed, so that a home directory is not read to its end.
     if (found.files.length > maxFiles || found.bytes > maxBytes) throw refuseSize(found);
   }
+}
+
+function refuseTwoNames(directory: string): ConfigurationError {
+  const { kept, copied } = gitDirectory;
+  const where = directory === '' ? 'the workspace' : directory;
+  return refuse(
+    'two-repositories',
+    `${where} has both ${copied} and ${kept}, which becomes ${copied} in each copy; remove one`,
+  );
+}
+
+/** Names a file of a copy as it is kept. */
+function nameKept(file: string, { repositories = [] }: Pick<Workspace, 'repositories'>): string {
+  const found = repositories.find((name) => isWithin(name, file));
+  return found === undefined ? file : join(dirname(found), gitDirectory.kept, relative(found, file));
 }
 
 function refuseSize({ files, bytes }: Found): ConfigurationError {
@@ -104,27 +135,31 @@ function refuse(code: string, message: string): ConfigurationError {
 export async function copyWorkspace(workspace: Workspace, target: string): Promise<void> {
   await mkdir(target, { recursive: true });
   for (const directory of workspace.directories) await mkdir(join(target, directory), { recursive: true });
-  for (const file of workspace.files) await copyOne(workspace, file, target);
+  for (const file of workspace.files) await copyOne(workspace, file, join(target, file));
+}
+
+/** Writes a workspace as a directory that `readWorkspace` reads. */
+export async function keepWorkspace(workspace: Workspace, target: string): Promise<void> {
+  const nameTarget = (entry: string) => join(target, nameKept(entry, workspace));
+  await mkdir(target, { recursive: true });
+  for (const directory of workspace.directories) await mkdir(nameTarget(directory), { recursive: true });
+  for (const file of workspace.files) await copyOne(workspace, file, nameTarget(file));
 }
 
 /** Copies one file or directory of a workspace into a copy that has lost or changed it; nothing if the workspace does not have it. */
 export async function copyAgain(workspace: Workspace, entry: string, target: string): Promise<void> {
   if (workspace.directories.includes(entry)) await mkdir(join(target, entry), { recursive: true });
-  else if (workspace.files.includes(entry)) await copyOne(workspace, entry, target);
+  else if (workspace.files.includes(entry)) await copyOne(workspace, entry, join(target, entry));
 }
 
-async function copyOne(
-  { path, generated = {} }: Pick<Workspace, 'path' | 'generated'>,
-  file: string,
-  target: string,
-): Promise<void> {
-  const to = join(target, file);
+async function copyOne(workspace: Workspace, file: string, to: string): Promise<void> {
+  const { path, generated = {} } = workspace;
   if (path === null) {
     await writeFile(to, generated[file] ?? '');
     await utimes(to, generatedAt, generatedAt);
     return;
   }
-  const from = join(path, file);
+  const from = join(path, nameKept(file, workspace));
   const { atime, mtime, isSymbolicLink } = await describeFile(from);
   if (isSymbolicLink) {
     await rm(to, { force: true });
@@ -140,12 +175,20 @@ async function describeFile(path: string): Promise<{ atime: Date; mtime: Date; i
   return { atime: found.atime, mtime: found.mtime, isSymbolicLink: found.isSymbolicLink() };
 }
 
+/** Leaves out the files of git, which no user names. */
+export function hideRepositories(workspace: Workspace): Workspace {
+  const isOwn = (name: string) => !name.split(sep).includes(gitDirectory.copied);
+  const { files, directories } = workspace;
+  return { ...workspace, files: files.filter(isOwn), directories: directories.filter(isOwn) };
+}
+
 /** Hashes the paths, links and contents of a workspace, without times. */
-export async function hashWorkspace({ path, files, directories }: Workspace): Promise<string> {
+export async function hashWorkspace(workspace: Workspace): Promise<string> {
+  const { path, files, directories } = workspace;
   const hashed = createHash('sha256').update(JSON.stringify([files, directories]));
   if (path === null) return hashed.digest('hex');
   for (const file of files) {
-    const from = join(path, file);
+    const from = join(path, nameKept(file, workspace));
     const { isSymbolicLink } = await describeFile(from);
     hashed.update(isSymbolicLink ? await readlink(from) : await readInput(from)).update('\0');
   }

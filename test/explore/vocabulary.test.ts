@@ -318,6 +318,13 @@ describe('proposeChanges', () => {
     ['a.txt must be an Excel file (.xlsm, .xlsx)', { path: 'a.txt' }, { path: 'a.xlsx' }],
     ['Files of the format *.ods only', { path: 'a.txt' }, { path: 'a.ods' }],
     ['The file b.xlsx does not exist', { path: 'b.xlsx' }, { path: 'other path' }],
+    [
+      '{{workspace}}/docs/a.txt is not a directory',
+      { path: '{{workspace}}/docs/a.txt' },
+      { path: '{{workspace}}/docs' },
+    ],
+    ['ENOTDIR: a.txt', { path: 'a.txt' }, { path: '.' }],
+    ['fatal: Not a valid object name alpha', { path: 'alpha' }, { path: 'HEAD' }],
   ])('follows %j', (message, args, changed) => {
     expect(propose(args, message)).toEqual(changed);
   });

@@ -74,11 +74,16 @@ const requests: readonly Request[] = [
     suggest: () => ['{"name": "alpha"}', '[1, 2]'],
   },
   {
+    pattern: /\bnot an? (?:valid |existing )?(?:directory|folder)\b|\bENOTDIR\b/i,
+    suggest: (_, refused) => listAbove(refused),
+  },
+  {
     pattern: /\balready exists?\b/i,
     suggest: (_, refused) => (typeof refused === 'string' ? [`${refused}-2`] : []),
   },
   {
-    pattern: /\b(?:ref|revision|commit|branch|pathspec)\b.*\b(?:not|unknown|invalid|bad)\b/i,
+    pattern:
+      /\b(?:ref|revision|commit|branch|pathspec)\b.*\b(?:not|unknown|invalid|bad)\b|\bnot a valid (?:object|ref|commit|branch)\b/i,
     suggest: () => ['HEAD', 'main', 'master'],
   },
   { pattern: /\b(?:invalid|valid|unknown) time ?zone\b/i, suggest: () => ['Europe/London', 'UTC'] },
@@ -91,6 +96,14 @@ const requests: readonly Request[] = [
     suggest: () => ['CREATE TABLE items (id INTEGER PRIMARY KEY, name TEXT)'],
   },
 ];
+
+/** Lists the directories above a path, the nearest first. */
+function listAbove(path: unknown): string[] {
+  if (typeof path !== 'string') return [];
+  const parts = path.split('/');
+  const above = parts.slice(1).map((_, index) => parts.slice(0, -1 - index).join('/'));
+  return path.startsWith('{{workspace}}') ? above : [...above, '.'];
+}
 
 /** Endings of files that most programs write, before others of the same kind. */
 const commonEndings = new Set([

@@ -391,16 +391,24 @@ const changesFile = /^(?:add|insert|append|set|put) (?!file|document|directory|f
 /** Names of directories in which a tool works, and which it does not make. */
 const placesOfWork = /\b(?:repo|root|cwd|workdir)\b/;
 
+/** Descriptions of such a place, where the name says `path` only. */
+const describesPlace =
+  /^\W*(?:(?:absolute|full|local|optional|the|an?) )*(?:path )?(?:to|of|for)? ?(?:(?:the|an?|your|local|git) )*(?:repository|repo|project|working directory)\b/i;
+
 /** What a path of a tool names: a file or a directory, and whether the tool makes it; null for a parameter that takes no path. */
-export function findPathRole(slot: Pick<Slot, 'name' | 'tool'>): { isDirectory: boolean; isMade: boolean } | null {
+export function findPathRole(
+  slot: Pick<Slot, 'name' | 'tool'> & { description?: string },
+): { isDirectory: boolean; isMade: boolean } | null {
   if (!takesPath(slot)) return null;
   const words = splitName(slot.name).join(' ');
   const toolWords = splitName(slot.tool.name).join(' ');
   // A search looks below a directory, whatever it finds.
+  const isDescribed = words === 'path' && describesPlace.test(slot.description ?? '');
   const isDirectory =
+    isDescribed ||
     directoryNames.test(words) ||
     (!/\bfile\b/.test(words) && /\b(?:directory|dir|folder|tree)\b|^(?:search|find|grep|glob)\b/.test(toolWords));
-  const isGiven = placesOfWork.test(words);
+  const isGiven = isDescribed || placesOfWork.test(words);
   const isMade =
     (readVerb(slot.tool.name) === 'create' && !isGiven && !changesFile.test(toolWords)) ||
     /^(?:destination|to|output|dest|target)|\b(?:destination|to|output|dest|target)$/.test(words);

@@ -1,4 +1,6 @@
 import type { Workspace } from '../../workspace/workspace.ts';
+import type { Exploration } from '../exploration.ts';
+import { addRepository, type RepositoryPlan } from './repository.ts';
 
 /** The start of a PNG with one pixel. */
 const pixel = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
@@ -26,3 +28,15 @@ export const generatedWorkspace: Workspace = {
   directories: ['docs'],
   generated: generatedFiles,
 };
+
+/** What a repository of these files has in addition to committed files. */
+export const repositoryPlan: RepositoryPlan = {
+  changed: { file: 'notes.txt', text: 'alpha\nbeta\n' },
+  staged: 'table.csv',
+};
+
+/** Generates the files that an exploration had. */
+export async function generateFiles({ hasRepository }: Pick<Exploration, 'hasRepository'>): Promise<Workspace> {
+  const added = hasRepository === true ? await addRepository(generatedWorkspace, repositoryPlan) : null;
+  return added ?? generatedWorkspace;
+}

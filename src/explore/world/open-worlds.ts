@@ -19,6 +19,8 @@ import { createClientAnswers } from './client-answers.ts';
 import { connect, HandshakeError, type RequestLimits } from './connection.ts';
 import type { WorldPaths } from './placeholders.ts';
 import { moveClock } from './shift-clock.ts';
+import { generatedWorkspace, repositoryPlan } from './generated-files.ts';
+import { addRepository, needsRepository } from './repository.ts';
 import { createWorld, type World, type WorldSource, type WorldVariant } from './world.ts';
 
 /** How the server is started in each world. `{{workspace}}` in the command and the variables is its directory. */
@@ -63,26 +65,59 @@ export async function openWorlds(start: ServerStart, context: ServerContext): Pr
   if (base === null) throw new Error('A world needs a command.');
   for (const each of roots) base.watchdog.addDirectory(each);
   let count = 0;
+  let files = start.workspace;
+  const openOne = async (variant: WorldVariant) => {
+    count += 1;
+    const name = nameWorld(variant, count);
+    const openIn = async (directory: string) =>
+      await openWorld(
+        { place: join(directory, name), compiled: join(root, 'compiled') },
+        { variant, start: { ...start, workspace: files }, base, context },
+      );
+    if (variant.isElsewhere !== true || elsewhere === null) return await openIn(root);
+    // It may be full, or not as a server needs it.
+    return await openIn(elsewhere).catch(async () => await openIn(root));
+  };
+  let first: Promise<World | null> | null = null;
+  const openFirst = async (variant: WorldVariant) => {
+    const world = await openOne(variant);
+    const added = await addIfNeeded(files, world).catch(async (error: unknown) => {
+      await world[Symbol.asyncDispose]();
+      throw error;
+    });
+    if (added === null) return world;
+    files = added;
+    await world[Symbol.asyncDispose]();
+    return await openOne(variant);
+  };
   const kept = resources.move();
   return {
     sandbox: sandboxReport?.level ?? 'none',
     isShared: false,
     isGivenWorkspace: [start.command, ...Object.values(start.env)].some((text) => text.includes('{{workspace}}')),
     missing: [],
+    get hasRepository() {
+      return files !== start.workspace;
+    },
     open: async (variant) => {
-      count += 1;
-      const name = nameWorld(variant, count);
-      const openIn = async (directory: string) =>
-        await openWorld(
-          { place: join(directory, name), compiled: join(root, 'compiled') },
-          { variant, start, base, context },
-        );
-      if (variant.isElsewhere !== true || elsewhere === null) return await openIn(root);
-      // It may be full, or not as a server needs it.
-      return await openIn(elsewhere).catch(async () => await openIn(root));
+      if (first === null) {
+        const opened = openFirst(variant);
+        first = opened.catch(() => null);
+        return await opened;
+      }
+      // The first world decides on the files of all.
+      await first;
+      return await openOne(variant);
     },
     [Symbol.asyncDispose]: () => kept[Symbol.asyncDispose](),
   };
+}
+
+/** Adds a repository to generated files for a server whose tools work on one; null where the files stay as they are. */
+async function addIfNeeded(files: Workspace, world: World): Promise<Workspace | null> {
+  if (files !== generatedWorkspace) return null;
+  const tools = await world.list('tools/list', 'tools');
+  return needsRepository(tools ?? []) ? await addRepository(files, repositoryPlan) : null;
 }
 
 /** The number has a fixed width, so that paths of one variant have the same length. */

@@ -18,6 +18,8 @@ export async function putBack(
     for (const [name, { hash }] of first) {
       if (now.get(name)?.hash !== hash) await copyAgain(files, name.replace(/\/$/, ''), root);
     }
+    // Snapshots ignore some files that programs write all the time, such as git's index.
+    for (const name of files.files) if (!first.has(name)) await copyAgain(files, name, root);
   } catch {
     // The caller compares the files again.
   }

@@ -60,6 +60,8 @@ export interface WorldSource extends AsyncDisposable {
   readonly isShared: boolean;
   /** True if the server is started with the path of the workspace, so that files outside of it are none of its business. */
   readonly isGivenWorkspace: boolean;
+  /** True if the workspace of each world has a git repository that the user did not name. */
+  readonly hasRepository?: boolean;
   /** The parts of an exploration that these worlds do not allow, with the reason. */
   readonly missing: readonly Unexplored[];
   /** @throws if the server does not start */

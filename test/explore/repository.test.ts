@@ -1,0 +1,113 @@
+import { execFileSync } from 'node:child_process';
+import { mkdir, readdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { generateFiles, generatedWorkspace } from '../../src/explore/world/generated-files.ts';
+import { putBack } from '../../src/explore/world/put-back.ts';
+import { needsRepository } from '../../src/explore/world/repository.ts';
+import { takeSnapshot } from '../../src/explore/world/snapshot.ts';
+import { findProgram } from '../../src/server/programs.ts';
+import { copyWorkspace, keepWorkspace, readWorkspace } from '../../src/workspace/workspace.ts';
+import { exploreInTest } from '../support/explore.ts';
+import { createWorkspace } from '../support/workspace.ts';
+
+const git = (directory: string, ...args: string[]) =>
+  execFileSync('git', args, { cwd: directory, encoding: 'utf8' }).trim().split('\n');
+
+const listTool = (name: string, parameter: string) => ({
+  name,
+  inputSchema: { type: 'object', properties: { [parameter]: { type: 'string' } } },
+});
+
+describe('tools', () => {
+  it.each([
+    ['git_status', 'path', true],
+    ['history', 'repo_path', true],
+    ['github_list_issues', 'repo', false],
+    ['read_file', 'path', false],
+  ])('such as %s with %s need a repository: %s', (name, parameter, isNeeded) => {
+    expect(needsRepository([listTool(name, parameter)])).toBe(isNeeded);
+  });
+});
+
+describe.runIf(findProgram('git') !== null)('a workspace with a repository', () => {
+  it('has commits, a staged file and a change, and the same bytes each time', async () => {
+    const [made, again] = await Promise.all([
+      generateFiles({ hasRepository: true }),
+      generateFiles({ hasRepository: true }),
+    ]);
+    expect(made).toEqual(again);
+    await using directory = await createWorkspace();
+    await copyWorkspace(made, directory.path);
+    expect(git(directory.path, 'status', '--porcelain')).toEqual(['M notes.txt', 'A  table.csv']);
+    expect(git(directory.path, 'log', '--format=%s %ad', '--date=short')).toEqual([
+      'Add the guide and the data 2024-01-16',
+      'Add the notes 2024-01-15',
+    ]);
+    expect(git(directory.path, 'fsck', '--strict')).toEqual(['']);
+  });
+
+  it('is kept as a directory that a repository can hold, and put back with its index', async () => {
+    await using directory = await createWorkspace();
+    const [kept, copy] = [join(directory.path, 'kept'), join(directory.path, 'copy')];
+    await keepWorkspace(await generateFiles({ hasRepository: true }), kept);
+    expect(await readdir(kept)).toContain('.gitted');
+    expect(await readdir(kept)).not.toContain('.git');
+    const workspace = await readWorkspace(kept, directory.path);
+    await copyWorkspace(workspace, copy);
+    const first = await takeSnapshot(copy);
+    git(copy, 'commit', '--quiet', '--all', '--message', 'Change');
+    expect(git(copy, 'status', '--porcelain')).toEqual(['']);
+    await putBack(copy, { first, now: await takeSnapshot(copy), files: workspace });
+    expect(git(copy, 'status', '--porcelain')).toEqual(['M notes.txt', 'A  table.csv']);
+  });
+
+  it('is refused where it has both names', async () => {
+    await using directory = await createWorkspace();
+    for (const name of ['.git', '.gitted']) {
+      await mkdir(join(directory.path, 'sub', name), { recursive: true });
+      await writeFile(join(directory.path, 'sub', name, 'HEAD'), 'ref: refs/heads/main\n');
+    }
+    await expect(readWorkspace(directory.path, '/')).rejects.toThrow(
+      'sub has both .git and .gitted, which becomes .git in each copy; remove one',
+    );
+  });
+});
+
+/** A server whose tool prints the subjects of commits. */
+const server = `import { execFileSync } from 'node:child_process';
+import { createInterface } from 'node:readline';
+const send = (id, result) => process.stdout.write(JSON.stringify({ jsonrpc: '2.0', id, result }) + '\\n');
+const inputSchema = { type: 'object', properties: { path: { type: 'string', description: 'Path to the repository' } }, required: ['path'] };
+const log = (path) => {
+  if (!path.startsWith('/')) return { content: [{ type: 'text', text: path + ' must be absolute' }], isError: true };
+  try {
+    return { content: [{ type: 'text', text: execFileSync('git', ['log', '--format=%s'], { cwd: path, encoding: 'utf8', stdio: 'pipe' }) }] };
+  } catch (error) {
+    return { content: [{ type: 'text', text: error.code === 'ENOTDIR' ? path + ' is not a directory' : error.message.split('\\n')[0] }], isError: true };
+  }
+};
+createInterface({ input: process.stdin }).on('line', (line) => {
+  const { id, method, params } = JSON.parse(line);
+  if (method === 'initialize') send(id, { protocolVersion: params.protocolVersion, capabilities: { tools: {} }, serverInfo: { name: 'log', version: '1.0.0' } });
+  else if (method === 'tools/list') send(id, { tools: [{ name: NAME, inputSchema }] });
+  else if (method === 'tools/call') send(id, log(params.arguments.path));
+  else if (id !== undefined) send(id, {});
+});
+`;
+
+describe.runIf(findProgram('git') !== null)('an exploration without files of the user', () => {
+  const explore = async (name: string) => {
+    await using directory = await createWorkspace({ 'server.mjs': server.replace('NAME', `'${name}'`) });
+    return await exploreInTest(`node ${join(directory.path, 'server.mjs')}`, { budget: 20 });
+  };
+
+  it('gives a server about git a repository, and another server none', async () => {
+    const [about, other] = [await explore('git_log'), await explore('notes_log')];
+    const answers = about.sessions.map(({ steps }) => JSON.stringify(steps.at(-1)?.observation.outcome));
+    expect(answers.join('\n')).toContain('Add the guide and the data');
+    expect([about.hasRepository, about.coverage.tools]).toEqual([true, { reached: 1, of: 1 }]);
+    expect([other.hasRepository, other.coverage.tools]).toEqual([undefined, { reached: 0, of: 1 }]);
+    expect(generatedWorkspace.repositories).toBeUndefined();
+  });
+});
