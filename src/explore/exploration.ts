@@ -114,6 +114,11 @@ export interface Unexplored {
 }
 
 /** The result of exploring a server: pure data, the same for one seed and one server. */
+/** Files that are generated for some servers only: a SQLite database, a PDF, a git repository. */
+export const addedFiles = ['database', 'document', 'repository'] as const;
+
+export type AddedFiles = (typeof addedFiles)[number];
+
 export interface Exploration {
   version: 1;
   seed: number;
@@ -122,8 +127,8 @@ export interface Exploration {
   /** True if the time limit ended the exploration. Another run may then give another result. */
   isCutByTime: boolean;
   requests: { sent: number; budget: number };
-  /** True if the generated files are a git repository. */
-  hasRepository?: true;
+  /** What the generated files have for this server in addition; absent for nothing. */
+  addedFiles?: readonly AddedFiles[];
   coverage: { tools: Counted; parameters: Counted; errorPaths: Counted; byTool: readonly ToolCoverage[] };
   sessions: readonly ExploredSession[];
   /** The tools whose calls were shown, or declared, to change nothing. */

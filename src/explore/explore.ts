@@ -132,11 +132,9 @@ export async function exploreServer(source: WorldSource, options: ExploreOptions
       if (last !== undefined) report(nameRequest(last.request));
     },
   });
-  const knowledge = createKnowledge(
-    inventory,
-    { ...hideRepositories(workspace), texts: await readFileTexts(workspace) },
-    lab.isHarmless,
-  );
+  const { workspace: placed, added } = source.files ?? { workspace, added: [] };
+  const named = hideRepositories(placed);
+  const knowledge = createKnowledge(inventory, { ...named, texts: await readFileTexts(named) }, lab.isHarmless);
   const { tools, left } = chooseTools(inventory, options);
   const context: PhaseContext = { lab, knowledge, tools, random: createRandom(seed) };
   if (earlier !== null) {
@@ -167,7 +165,7 @@ export async function exploreServer(source: WorldSource, options: ExploreOptions
     sandbox: source.sandbox,
     isCutByTime: time.isCut,
     requests: { sent, budget },
-    ...(source.hasRepository === true && { hasRepository: true }),
+    ...(added.length > 0 && { addedFiles: added }),
     coverage,
     sessions,
     harmless: inventory.tools.map((tool) => tool.name).filter((tool) => lab.isHarmless(tool)),

@@ -28,6 +28,9 @@ export function findStatement(args: JsonObject): string | null {
   return entry?.[0] ?? null;
 }
 
+/** The database among the files that are generated for some servers. It has the table `items`. */
+export const databaseFile = 'items.db';
+
 /** A table with one row, and what reads it. */
 export const sampleTable = {
   create: 'CREATE TABLE items (id INTEGER PRIMARY KEY, name TEXT)',

@@ -8,7 +8,7 @@ import { byDepth, countLines, type FileTexts, listPatterns, listWords, matchesSo
 import { findLearned, type LearnedValue } from './learned-values.ts';
 import { readVerb, splitName } from './names.ts';
 import { readReference } from '../world/placeholders.ts';
-import { isStatement } from './statements.ts';
+import { databaseFile, isStatement, sampleTable } from './statements.ts';
 import { directoryNames, pathNames, typicalFormats, typicalNumbers, typicalTexts } from './typical-values.ts';
 
 /** The known sources of values that a server accepts. */
@@ -211,7 +211,13 @@ function listTexts(schema: JsonObject, slot: Slot, vocabulary: Vocabulary): stri
   const held = namesHeldText.test(name) ? [...listLines(ofSession), ...ofFiles, ...listLines(learned)] : [];
   const isSql = namesStatement.test(name) && /\bSQL\b/.test(`${slot.description} ${slot.tool.description}`);
   const values = [
-    ...(isSql ? [...described.filter(isStatement), ...findTypical(typicalTexts, 'sql').map(String)] : []),
+    ...(isSql
+      ? [
+          ...described.filter(isStatement),
+          ...(vocabulary.workspace.files.includes(databaseFile) ? [sampleTable.read] : []),
+          ...findTypical(typicalTexts, 'sql').map(String),
+        ]
+      : []),
     ...held,
     ...made,
     ...known(ofSession),
@@ -333,7 +339,7 @@ function isAboutFiles({ name, inputSchema }: Slot['tool']): boolean {
 }
 
 /** Names of texts that are statements where a description speaks of SQL. */
-const namesStatement = /\b(?:query|statement|script|command|code)$/;
+const namesStatement = /\b(?:query|statement|script|command|code|sql)$/;
 
 /** Names of texts that must be in what a call changes. */
 const namesHeldText = /\bold (?:text|str|string|content|value)\b/;
@@ -378,9 +384,12 @@ function findTypical(table: typeof typicalTexts, slotName: string): readonly unk
 /** Names that are paths where the tool is about files. */
 const endsOfMoves = /\b(?:source|destination|target|from|to|input|output|src|dest)$/;
 
-function takesPath({ name, tool }: Pick<Slot, 'name' | 'tool'>): boolean {
+function takesPath({ name, tool, description = '' }: Pick<Slot, 'name' | 'tool'> & { description?: string }): boolean {
   const words = splitName(name).join(' ');
-  return pathNames.test(words) || (endsOfMoves.test(words) && pathNames.test(splitName(tool.name).join(' ')));
+  const isDatabase = /^(?:db|database)$/.test(words) && /\b(?:path|file)\b/i.test(description);
+  return (
+    isDatabase || pathNames.test(words) || (endsOfMoves.test(words) && pathNames.test(splitName(tool.name).join(' ')))
+  );
 }
 
 const isAboutMedia = (name: string) => /\b(?:media|image|picture|photo)\b/.test(splitName(name).join(' '));
@@ -423,13 +432,28 @@ export function rankFiles({ files, blank = [], texts = new Map() }: Vocabulary['
     .toSorted((a, b) => (lines.get(b) ?? 0) - (lines.get(a) ?? 0) || byDepth(a, b));
 }
 
+/** The kinds of files that a tool, or a parameter, names, by the endings of their names. */
+const fileKinds: ReadonlyArray<{ words: RegExp; ending: RegExp }> = [
+  { words: /\bpdfs?\b/i, ending: /\.pdf$/i },
+  { words: /\b(?:sqlite|db|database)\b/i, ending: /\.(?:db|sqlite3?)$/i },
+  { words: /\bcsv\b/i, ending: /\.csv$/i },
+  { words: /\bjson\b/i, ending: /\.json$/i },
+];
+
+function listOfKind(files: readonly string[], { name, description, tool }: Slot): string[] {
+  const text = `${splitName(name).join(' ')} ${description} ${splitName(tool.name).join(' ')}`;
+  const kind = fileKinds.find(({ words }) => words.test(text));
+  return kind === undefined ? [] : files.filter((file) => kind.ending.test(file));
+}
+
 /** Lists paths in the workspace: those that exist first, unless the tool makes something there. */
 function listPaths(slot: Slot, { workspace }: Vocabulary): string[] {
   const { isDirectory = false, isMade = false } = findPathRole(slot) ?? {};
   const isMedia = isAboutMedia(slot.name) || isAboutMedia(slot.tool.name);
   const media = workspace.files.filter((file) => /\.(?:png|jpe?g|gif|webp|svg)$/i.test(file));
   const ranked = rankFiles(workspace).filter((file) => !media.includes(file));
-  const files = isMedia ? [...media, ...ranked] : [...ranked, ...media];
+  const wanted = isMedia ? media : listOfKind(ranked, slot);
+  const files = [...new Set([...wanted, ...ranked, ...media])];
   const directories = ['.', ...workspace.directories.filter((path) => !path.startsWith('.'))];
   const fresh = isDirectory ? ['explored'] : ['explored.txt'];
   const present = isDirectory

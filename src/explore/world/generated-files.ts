@@ -1,6 +1,10 @@
+import { gunzipSync } from 'node:zlib';
+import { isRecord, type JsonObject } from '../../base/json.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
-import type { Exploration } from '../exploration.ts';
-import { addRepository, type RepositoryPlan } from './repository.ts';
+import { type AddedFiles, addedFiles } from '../exploration.ts';
+import { databaseFile } from '../vocabulary/statements.ts';
+import { splitName } from '../vocabulary/names.ts';
+import { addRepository, needsRepository, type RepositoryPlan } from './repository.ts';
 
 /** The start of a PNG with one pixel. */
 const pixel = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
@@ -30,13 +34,76 @@ export const generatedWorkspace: Workspace = {
 };
 
 /** What a repository of these files has in addition to committed files. */
-export const repositoryPlan: RepositoryPlan = {
-  changed: { file: 'notes.txt', text: 'alpha\nbeta\n' },
-  staged: 'table.csv',
+const repositoryPlan: RepositoryPlan = { changed: { file: 'notes.txt', text: 'alpha\nbeta\n' }, staged: 'table.csv' };
+
+/** A SQLite database, compressed: the table `items` with the columns id, name and count, and the rows (1, alpha, 2) and (2, beta, 3). */
+const database =
+  'H4sIAAAAAAAC/wsO9MksSVVIyy/KTSxRMGZgYmBkZHBQUGBgYGCCYhhgZGBgYEHjEwJMDHpTz/CCFDPOZGCcyTAKiAWpjOzi4uKMjZoliUk5qZ' +
+  'klqbnFYILJOcjVMcRVIcTRycdVASykoJGZouDpF+Lq7hqkEBDk6esYFKng7Rqpo5CXmJuqEOIaEaLg5x+i4Bfq46OjkJxfmlcCU64JihsmxpcM' +
+  'jF8YX44G+jAGnEwsDKKMSaklicxcjCwM4oyJOQUZiUwAS2wxNwAEAAA=';
+
+/** A PDF of one page, with the text "Alpha comes before beta." */
+function writePdf(): string {
+  const content = 'BT /F1 24 Tf 72 720 Td (Alpha comes before beta.) Tj ET';
+  const objects = [
+    '<< /Type /Catalog /Pages 2 0 R >>',
+    '<< /Type /Pages /Kids [3 0 R] /Count 1 >>',
+    '<< /Type /Page /Parent 2 0 R /MediaBox [0 0 612 792] /Contents 4 0 R /Resources << /Font << /F1 5 0 R >> >> >>',
+    `<< /Length ${content.length} >>\nstream\n${content}\nendstream`,
+    '<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>',
+  ];
+  let text = '%PDF-1.4\n';
+  const offsets = objects.map((object, index) => {
+    const offset = text.length;
+    text += `${index + 1} 0 obj\n${object}\nendobj\n`;
+    return `${String(offset).padStart(10, '0')} 00000 n \n`;
+  });
+  const trailer = `trailer\n<< /Size ${objects.length + 1} /Root 1 0 R >>\nstartxref\n${text.length}\n%%EOF\n`;
+  return `${text}xref\n0 ${objects.length + 1}\n0000000000 65535 f \n${offsets.join('')}${trailer}`;
+}
+
+const addFile = (file: string, content: string | Buffer) => (workspace: Workspace) => ({
+  ...workspace,
+  files: [...workspace.files, file].toSorted(),
+  generated: { ...workspace.generated, [file]: content },
+});
+
+/** Files that only some servers need: others would list them, and read them as text. */
+interface NeededFiles {
+  isNeeded: (tools: readonly JsonObject[]) => boolean;
+  /** Null if this machine cannot make them. */
+  add: (workspace: Workspace) => Workspace | Promise<Workspace | null>;
+}
+
+const neededFiles: Readonly<Record<AddedFiles, NeededFiles>> = {
+  // A database is a file of its own, which a repository would have.
+  database: {
+    isNeeded: (tools) => tools.some((tool) => mentions(tool, /\bsqlite/i) && hasDatabaseParameter(tool)),
+    add: addFile(databaseFile, gunzipSync(Buffer.from(database, 'base64'))),
+  },
+  document: {
+    isNeeded: (tools) => tools.some((tool) => mentions(tool, /\bpdfs?\b/i)),
+    add: addFile('guide.pdf', writePdf()),
+  },
+  repository: { isNeeded: needsRepository, add: async (workspace) => await addRepository(workspace, repositoryPlan) },
 };
 
-/** Generates the files that an exploration had. */
-export async function generateFiles({ hasRepository }: Pick<Exploration, 'hasRepository'>): Promise<Workspace> {
-  const added = hasRepository === true ? await addRepository(generatedWorkspace, repositoryPlan) : null;
-  return added ?? generatedWorkspace;
+const mentions = ({ name, description, inputSchema }: JsonObject, word: RegExp) =>
+  word.test(`${splitName(String(name)).join(' ')} ${String(description)} ${JSON.stringify(inputSchema)}`);
+
+function hasDatabaseParameter({ inputSchema }: JsonObject): boolean {
+  const properties = isRecord(inputSchema) && isRecord(inputSchema['properties']) ? inputSchema['properties'] : {};
+  return Object.keys(properties).some((name) => /^(?:db|database)\b/.test(splitName(name).join(' ')));
+}
+
+/** Names the files that a server with these tools needs in addition. */
+export function listNeeded(tools: readonly JsonObject[]): AddedFiles[] {
+  return addedFiles.filter((name) => neededFiles[name].isNeeded(tools));
+}
+
+/** Generates the files of an exploration. Leaves out what this machine cannot make. */
+export async function generateFiles(added: readonly AddedFiles[]): Promise<Workspace> {
+  let workspace = generatedWorkspace;
+  for (const name of added) workspace = (await neededFiles[name].add(workspace)) ?? workspace;
+  return workspace;
 }

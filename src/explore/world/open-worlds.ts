@@ -19,8 +19,7 @@ import { createClientAnswers } from './client-answers.ts';
 import { connect, HandshakeError, type RequestLimits } from './connection.ts';
 import type { WorldPaths } from './placeholders.ts';
 import { moveClock } from './shift-clock.ts';
-import { generatedWorkspace, repositoryPlan } from './generated-files.ts';
-import { addRepository, needsRepository } from './repository.ts';
+import { generatedWorkspace, generateFiles, listNeeded } from './generated-files.ts';
 import { createWorld, type World, type WorldSource, type WorldVariant } from './world.ts';
 
 /** How the server is started in each world. `{{workspace}}` in the command and the variables is its directory. */
@@ -65,14 +64,14 @@ export async function openWorlds(start: ServerStart, context: ServerContext): Pr
   if (base === null) throw new Error('A world needs a command.');
   for (const each of roots) base.watchdog.addDirectory(each);
   let count = 0;
-  let files = start.workspace;
+  let files: NonNullable<WorldSource['files']> = { workspace: start.workspace, added: [] };
   const openOne = async (variant: WorldVariant) => {
     count += 1;
     const name = nameWorld(variant, count);
     const openIn = async (directory: string) =>
       await openWorld(
         { place: join(directory, name), compiled: join(root, 'compiled') },
-        { variant, start: { ...start, workspace: files }, base, context },
+        { variant, start: { ...start, workspace: files.workspace }, base, context },
       );
     if (variant.isElsewhere !== true || elsewhere === null) return await openIn(root);
     // It may be full, or not as a server needs it.
@@ -81,13 +80,11 @@ export async function openWorlds(start: ServerStart, context: ServerContext): Pr
   let first: Promise<World | null> | null = null;
   const openFirst = async (variant: WorldVariant) => {
     const world = await openOne(variant);
-    const added = await addIfNeeded(files, world).catch(async (error: unknown) => {
-      await world[Symbol.asyncDispose]();
-      throw error;
-    });
-    if (added === null) return world;
-    files = added;
+    if (start.workspace !== generatedWorkspace) return world;
+    const added = listNeeded((await world.list('tools/list', 'tools')) ?? []);
+    if (added.length === 0) return world;
     await world[Symbol.asyncDispose]();
+    files = { workspace: await generateFiles(added), added };
     return await openOne(variant);
   };
   const kept = resources.move();
@@ -96,8 +93,8 @@ export async function openWorlds(start: ServerStart, context: ServerContext): Pr
     isShared: false,
     isGivenWorkspace: [start.command, ...Object.values(start.env)].some((text) => text.includes('{{workspace}}')),
     missing: [],
-    get hasRepository() {
-      return files !== start.workspace;
+    get files() {
+      return files;
     },
     open: async (variant) => {
       if (first === null) {
@@ -111,13 +108,6 @@ export async function openWorlds(start: ServerStart, context: ServerContext): Pr
     },
     [Symbol.asyncDispose]: () => kept[Symbol.asyncDispose](),
   };
-}
-
-/** Adds a repository to generated files for a server whose tools work on one; null where the files stay as they are. */
-async function addIfNeeded(files: Workspace, world: World): Promise<Workspace | null> {
-  if (files !== generatedWorkspace) return null;
-  const tools = await world.list('tools/list', 'tools');
-  return needsRepository(tools ?? []) ? await addRepository(files, repositoryPlan) : null;
 }
 
 /** The number has a fixed width, so that paths of one variant have the same length. */

@@ -40,9 +40,7 @@ export interface RepositoryPlan {
 
 /**
  * Adds a git repository to generated files: two commits, a branch at the first one, a tag, a staged file and a change that is not staged. Every
- * other file is committed. Null if this machine has no git.
- *
- * @throws if git fails
+ * other file is committed. Null if this machine has no git, or one that fails.
  */
 export async function addRepository(
   workspace: Workspace,
@@ -73,6 +71,8 @@ export async function addRepository(
     await git(second, 'update-index', '--add', '--cacheinfo', `100644,${content},${staged}`);
     await rm(join(directory, '.git', 'COMMIT_EDITMSG'));
     return await readRepository(workspace, directory);
+  } catch {
+    return null;
   } finally {
     await rm(directory, { recursive: true, force: true, maxRetries: 3 });
   }

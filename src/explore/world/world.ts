@@ -3,7 +3,14 @@ import { isRecord, isTooDeep, type JsonObject } from '../../base/json.ts';
 import { readToolResult } from '../../mcp/tasks.ts';
 import { classifyCallFault } from '../../mcp/faults.ts';
 import type { Handshake } from '../../mcp/protocol.ts';
-import { type ExploredRequest, hasNoEffects, type Observation, type Outcome, type Unexplored } from '../exploration.ts';
+import {
+  type ExploredRequest,
+  hasNoEffects,
+  type Observation,
+  type Outcome,
+  type Unexplored,
+  type AddedFiles,
+} from '../exploration.ts';
 import type { Connection, Reply } from './connection.ts';
 import { hidePaths, showPaths } from '../../workspace/placeholders.ts';
 import { fillReferences, toObject, type WorldPaths } from './placeholders.ts';
@@ -60,8 +67,8 @@ export interface WorldSource extends AsyncDisposable {
   readonly isShared: boolean;
   /** True if the server is started with the path of the workspace, so that files outside of it are none of its business. */
   readonly isGivenWorkspace: boolean;
-  /** True if the workspace of each world has a git repository that the user did not name. */
-  readonly hasRepository?: boolean;
+  /** The files of each world, and what was added to generated ones for this server, once a world was opened; absent where the server has its own. */
+  readonly files?: { workspace: Workspace; added: readonly AddedFiles[] };
   /** The parts of an exploration that these worlds do not allow, with the reason. */
   readonly missing: readonly Unexplored[];
   /** @throws if the server does not start */

@@ -2,9 +2,8 @@ import { execFileSync } from 'node:child_process';
 import { mkdir, readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { generateFiles, generatedWorkspace } from '../../src/explore/world/generated-files.ts';
+import { generateFiles, generatedWorkspace, listNeeded } from '../../src/explore/world/generated-files.ts';
 import { putBack } from '../../src/explore/world/put-back.ts';
-import { needsRepository } from '../../src/explore/world/repository.ts';
 import { takeSnapshot } from '../../src/explore/world/snapshot.ts';
 import { findProgram } from '../../src/server/programs.ts';
 import { copyWorkspace, keepWorkspace, readWorkspace } from '../../src/workspace/workspace.ts';
@@ -19,23 +18,46 @@ const listTool = (name: string, parameter: string) => ({
   inputSchema: { type: 'object', properties: { [parameter]: { type: 'string' } } },
 });
 
-describe('tools', () => {
+describe('a server with the tool', () => {
   it.each([
-    ['git_status', 'path', true],
-    ['history', 'repo_path', true],
-    ['github_list_issues', 'repo', false],
-    ['read_file', 'path', false],
-  ])('such as %s with %s need a repository: %s', (name, parameter, isNeeded) => {
-    expect(needsRepository([listTool(name, parameter)])).toBe(isNeeded);
+    ['git_status', 'path', ['repository']],
+    ['history', 'repo_path', ['repository']],
+    ['github_list_issues', 'repo', []],
+    ['query_sqlite', 'database', ['database']],
+    ['query_sqlite', 'sql', []],
+    ['query', 'database', []],
+    ['read_pdf', 'path', ['document']],
+    ['read_file', 'path', []],
+  ])('%s, which takes %s, needs %j', (name, parameter, needed) => {
+    expect(listNeeded([listTool(name, parameter)])).toEqual(needed);
+  });
+});
+
+describe('added files', () => {
+  it('are a database with a table of two rows, and a document whose objects are where it says', async () => {
+    const workspace = await generateFiles(['database', 'document']);
+    await using directory = await createWorkspace();
+    await copyWorkspace(workspace, directory.path);
+    const { DatabaseSync } = await import('node:sqlite');
+    const database = new DatabaseSync(join(directory.path, 'items.db'));
+    const rows = database.prepare('SELECT * FROM items').all();
+    database.close();
+    expect(rows.map((row) => ({ ...row }))).toEqual([
+      { id: 1, name: 'alpha', count: 2 },
+      { id: 2, name: 'beta', count: 3 },
+    ]);
+    const document = String(workspace.generated?.['guide.pdf']);
+    const table = document.slice(Number(/startxref\n(\d+)/.exec(document)?.[1]));
+    const offsets = [...table.matchAll(/^(\d{10}) 00000 n/gm)].map(([, digits]) => Number(digits));
+    expect(offsets.map((offset) => document.slice(offset, offset + 7))).toEqual(
+      [1, 2, 3, 4, 5].map((n) => `${n} 0 obj`),
+    );
   });
 });
 
 describe.runIf(findProgram('git') !== null)('a workspace with a repository', () => {
   it('has commits, a staged file and a change, and the same bytes each time', async () => {
-    const [made, again] = await Promise.all([
-      generateFiles({ hasRepository: true }),
-      generateFiles({ hasRepository: true }),
-    ]);
+    const [made, again] = await Promise.all([generateFiles(['repository']), generateFiles(['repository'])]);
     expect(made).toEqual(again);
     await using directory = await createWorkspace();
     await copyWorkspace(made, directory.path);
@@ -50,7 +72,7 @@ describe.runIf(findProgram('git') !== null)('a workspace with a repository', () 
   it('is kept as a directory that a repository can hold, and put back with its index', async () => {
     await using directory = await createWorkspace();
     const [kept, copy] = [join(directory.path, 'kept'), join(directory.path, 'copy')];
-    await keepWorkspace(await generateFiles({ hasRepository: true }), kept);
+    await keepWorkspace(await generateFiles(['repository']), kept);
     expect(await readdir(kept)).toContain('.gitted');
     expect(await readdir(kept)).not.toContain('.git');
     const workspace = await readWorkspace(kept, directory.path);
@@ -106,8 +128,8 @@ describe.runIf(findProgram('git') !== null)('an exploration without files of the
     const [about, other] = [await explore('git_log'), await explore('notes_log')];
     const answers = about.sessions.map(({ steps }) => JSON.stringify(steps.at(-1)?.observation.outcome));
     expect(answers.join('\n')).toContain('Add the guide and the data');
-    expect([about.hasRepository, about.coverage.tools]).toEqual([true, { reached: 1, of: 1 }]);
-    expect([other.hasRepository, other.coverage.tools]).toEqual([undefined, { reached: 0, of: 1 }]);
+    expect([about.addedFiles, about.coverage.tools]).toEqual([['repository'], { reached: 1, of: 1 }]);
+    expect([other.addedFiles, other.coverage.tools]).toEqual([undefined, { reached: 0, of: 1 }]);
     expect(generatedWorkspace.repositories).toBeUndefined();
   });
 });
