@@ -1,6 +1,7 @@
 import type { KeptSession } from '../explore/corpus.ts';
 import type { ExploredRequest, Observation, ObservedStep } from '../explore/exploration.ts';
-import { areAlike, mergeSteps, nameOutcome, replaySessions } from '../explore/stability/replay.ts';
+import type { KeepsPart } from '../explore/stability/forms.ts';
+import { areAlike, mergeSteps, nameOutcome, replaySessions, type StableSession } from '../explore/stability/replay.ts';
 import { readOutcomeText } from '../explore/stability/texts.ts';
 import { isHarmlessRequest } from '../explore/vocabulary/statements.ts';
 import { environmentCanary } from '../explore/world/canary.ts';
@@ -20,6 +21,8 @@ interface ReplayContext {
   source: WorldSource;
   workspace: Workspace;
   isHarmless: (tool: string) => boolean;
+  /** Says which times of the answers stay if the session and all replays have them. */
+  keeps: KeepsPart;
   time: Pick<TimeShares, 'isOver'>;
 }
 
@@ -102,11 +105,11 @@ export function toObserved(steps: readonly LinkedStep[]): ObservedStep[] {
 
 async function replayOnce(
   tasks: ReadonlyArray<readonly LinkedStep[]>,
-  { source, workspace, isHarmless, time }: ReplayContext,
+  { source, workspace, isHarmless, keeps, time }: ReplayContext,
 ): Promise<Array<{ replayed: Replayed; isSame: boolean }>> {
   const kept = tasks.map((task): KeptSession => ({ run: { phase: 'chains', steps: toObserved(task) }, adds: [] }));
   const alone = new Set(kept.map(({ run }) => run));
-  const { stable, flaky } = await replaySessions(kept, { source, workspace, alone, isHarmless, time });
+  const { stable, flaky } = await replaySessions(kept, { source, workspace, alone, isHarmless, keeps, time });
   const print = (requests: readonly ExploredRequest[]) => JSON.stringify(requests);
   const listRequests = (steps: readonly ObservedStep[]) => print(steps.map(({ request }) => request));
   const byRequests = new Map(stable.map((each) => [listRequests(each.run.steps), each]));
@@ -118,19 +121,20 @@ async function replayOnce(
       const reason = reasons.get(key) ?? 'the time was over before it was replayed';
       return { replayed: { kind: 'different', steps, reason }, isSame: false };
     }
-    return compare(steps, found.run.steps, found.needsFiles);
+    return compare(steps, found, keeps);
   });
 }
 
 /** Compares what a session showed with what its replays have in common. */
 function compare(
   recorded: readonly ObservedStep[],
-  replayed: readonly ObservedStep[],
-  needsFiles: boolean,
+  { run: { steps: replayed }, needsFiles }: StableSession,
+  keeps: KeepsPart,
 ): { replayed: Replayed; isSame: boolean } {
   const observations = replayed.map(({ observation }) => observation);
-  const merged = mergeSteps(recorded, [recorded.map(({ observation }) => observation), observations]).map(
-    (step, index) => (showsEnvironment(observations[index]) ? dropContent(step) : step),
+  const both = [recorded.map(({ observation }) => observation), observations];
+  const merged = mergeSteps(recorded, both, keeps).map((step, index) =>
+    showsEnvironment(observations[index]) ? dropContent(step) : step,
   );
   const isSame = merged.every(({ observation }, index) => hasOutcome(observation, observations[index]));
   if (isSame || areAlike(recorded, observations)) {

@@ -2,6 +2,7 @@ import { isRecord, type JsonObject } from '../base/json.ts';
 import { systemClock } from '../base/time.ts';
 import { serverUnderTest } from '../cases/step-server.ts';
 import type { ObservedStep } from '../explore/exploration.ts';
+import { hasVolatileForm } from '../explore/stability/forms.ts';
 import type { ToolList } from '../mcp/tool-declarations.ts';
 import type { AddedCase } from '../suite/add-cases.ts';
 import { compileCase } from '../suite/compile.ts';
@@ -91,8 +92,12 @@ async function play(
 function applyTo(content: JsonObject, suggestions: readonly Suggestion[]): JsonObject {
   const { steps } = content;
   if (!Array.isArray(steps) || suggestions.length === 0) return content;
-  const removed = new Set(suggestions.flatMap(({ remove }) => remove));
-  const added = Map.groupBy(suggestions, ({ stepIndex }) => stepIndex);
+  // A time in the check of a draft is one that all replays had, and no other check would notice that it differs.
+  const kept = suggestions.filter(
+    ({ remove }) => !remove.some((index) => hasVolatileForm(JSON.stringify(steps[index]))),
+  );
+  const removed = new Set(kept.flatMap(({ remove }) => remove));
+  const added = Map.groupBy(kept, ({ stepIndex }) => stepIndex);
   return {
     ...content,
     steps: steps

@@ -68,16 +68,17 @@ describe.skipIf(!canConfine)('a session of the SDK’s client', () => {
     await using workspace = await createWorkspace({ 'fixtures/notes.txt': 'milk\n' });
     const fixtures = join(workspace.path, 'fixtures');
     const words = ['node', filesystemServerPath];
+    const content = 'bread since 2019-05-01, baked at 07:30:00';
     await haveSession(workspace.path, ['--workspace', 'fixtures', '--', ...words, fixtures], async (client) => {
       await client.listTools();
-      await client.callTool({ name: 'write_file', arguments: { path: 'new.txt', content: 'bread' } });
+      await client.callTool({ name: 'write_file', arguments: { path: 'new.txt', content } });
       await client.callTool({ name: 'read_text_file', arguments: { path: 'new.txt' } });
       await client.callTool({ name: 'read_text_file', arguments: { path: '/etc/passwd' } });
     });
     expect(readdirSync(fixtures)).toEqual(['notes.txt']);
     const text = await workspace.read('evals/session.evals.yaml');
     expect(text).toContain('workspace: ../fixtures\n');
-    expect(text).toContain('toolResultEquals: bread\n');
+    expect(text).toContain(`toolResultEquals: ${content}\n`);
     expect(text).toContain('contains: Access denied - path outside allowed directories\n');
     expect(text).not.toContain(workspace.path);
     await expectGreen(workspace.path, `${words.join(' ')} {{workspace}}`);

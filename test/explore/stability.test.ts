@@ -92,6 +92,16 @@ describe('mergeValues', () => {
     expect(listMarked({ text: json })).toEqual(['/text/n']);
   });
 
+  it('keeps the times that are in all values and that are said to stay, and no others', () => {
+    const keeps = (part: string) => part.startsWith('2019') || part === '1546300800';
+    const read = (day: string) => ({ timestamp: 1_546_300_800, now: day, pid: 1_546, text: `on ${day}, ${day} 10:00` });
+    const day = '2019-01-01';
+    expect(mergeValues([read(day), read(day)], keeps)).toEqual({ ...read(day), pid: '{{any}}' });
+    const marked = { timestamp: 1_546_300_800, now: '{{any}}', pid: '{{any}}', text: 'on {{any}}, {{any}}' };
+    expect(mergeValues([read('2019-01-02'), read(day)], keeps)).toEqual(marked);
+    expect(mergeValues([read('2020-01-01'), read('2020-01-01')], keeps)).toEqual(marked);
+  });
+
   it('asserts no order that another file system changes, and no size of a directory in a line', () => {
     const disk = '[DIR] docs      4.00 KB\n[FILE] a.json     70 B\n[FILE] b.txt      17 B\n\nTotal: 2 files';
     const memory = '[FILE] a.json     70 B\n[DIR] docs        60 B\n[FILE] b.txt      17 B\n\nTotal: 2 files';

@@ -43,9 +43,21 @@ const forms: readonly RegExp[] = [
 /** Replaced by this mark, a part of a text may differ. */
 export const volatileMark = '{{any}}';
 
-/** Replaces every part that reads as a time, a version, an id or the like. */
-export function maskForms(text: string): string {
-  return forms.reduce((masked, form) => masked.replaceAll(form, volatileMark), text);
+/** Says of a part that reads as a time, a version, an id or the like that it stays. */
+export type KeepsPart = (part: string) => boolean;
+
+export const keepsNone: KeepsPart = () => false;
+
+/** Replaces every part that reads as a time, a version, an id or the like, apart from those that `keeps` names. */
+export function maskForms(text: string, keeps = keepsNone): string {
+  const kept: string[] = [];
+  const masked = forms.reduce(
+    // A kept part is out of sight of the other forms: they would mask the day in a date.
+    (rest, form) =>
+      rest.replaceAll(form, (part) => (keeps(part) ? `\u{E000}${kept.push(part) - 1}\u{E001}` : volatileMark)),
+    text,
+  );
+  return masked.replaceAll(/\u{E000}(\d+)\u{E001}/gu, (whole, index: string) => kept[Number(index)] ?? whole);
 }
 
 /** Checks if any part of a text reads as a time, a version, an id or the like. */

@@ -1,6 +1,6 @@
 import { escapePointerToken } from '../../base/json-pointer.ts';
 import { isJsonEqual, isRecord, tryParseJson } from '../../base/json.ts';
-import { hasVolatileForm, maskForms, volatileMark } from './forms.ts';
+import { hasVolatileForm, keepsNone, type KeepsPart, maskForms, volatileMark } from './forms.ts';
 
 /** Names of members whose values depend on the machine or the moment. */
 const volatileNames =
@@ -11,16 +11,17 @@ export const isVolatileName = (name: string) => volatileNames.test(name);
 
 /**
  * Merges the values of several replays: parts that are equal stay, and parts that differ, or that read as a time, an id and the
- * like, become the mark.
+ * like, become the mark. Of these, the parts that are in all values and that `keeps` names stay.
  */
-export function mergeValues(values: readonly unknown[], name = ''): unknown {
+export function mergeValues(values: readonly unknown[], keeps = keepsNone, name = ''): unknown {
   const [first] = values;
-  if (values.every((value) => typeof value === 'string')) return mergeTexts(values);
-  if (values.every(Array.isArray)) return mergeLists(values);
-  if (values.every(isRecord)) return mergeRecords(values);
+  if (values.every((value) => typeof value === 'string')) return mergeTexts(values, keeps);
+  if (values.every(Array.isArray)) return mergeLists(values, keeps);
+  if (values.every(isRecord)) return mergeRecords(values, keeps);
   if (values.some((value) => value !== first)) return volatileMark;
-  const isVolatile = volatileNames.test(name) || (typeof first === 'number' && hasVolatileForm(String(first)));
-  return isVolatile && first !== null ? volatileMark : first;
+  const number = typeof first === 'number' ? String(first) : '';
+  const isVolatile = volatileNames.test(name) || hasVolatileForm(number);
+  return isVolatile && first !== null && !keeps(number) ? volatileMark : first;
 }
 
 /** Leaves out numbers, with a unit of size: a directory has another size on each file system, which may put a list in another order. */
@@ -36,19 +37,24 @@ function isReordered(lists: ReadonlyArray<readonly string[]>): boolean {
   );
 }
 
-function mergeLists(lists: ReadonlyArray<readonly unknown[]>): unknown {
+function mergeLists(lists: ReadonlyArray<readonly unknown[]>, keeps: KeepsPart): unknown {
   const [first = []] = lists;
   if (lists.some(({ length }) => length !== first.length)) return volatileMark;
   const keys = lists.map((list) => list.map((item) => maskSizes(JSON.stringify(item))));
   if (isReordered(keys)) return volatileMark;
-  return first.map((_, index) => mergeValues(lists.map((list) => list[index])));
+  return first.map((_, index) =>
+    mergeValues(
+      lists.map((list) => list[index]),
+      keeps,
+    ),
+  );
 }
 
 /** Checks if a document describes a directory, whose size depends on the file system. */
 const isDirectory = ({ type, isDirectory: flag, is_directory: other }: Record<string, unknown>) =>
   flag === true || other === true || type === 'directory';
 
-function mergeRecords(records: ReadonlyArray<Record<string, unknown>>): unknown {
+function mergeRecords(records: ReadonlyArray<Record<string, unknown>>, keeps: KeepsPart): unknown {
   const isSized = !records.every(isDirectory);
   const names = new Set(records.flatMap((record) => Object.keys(record)));
   return Object.fromEntries(
@@ -59,6 +65,7 @@ function mergeRecords(records: ReadonlyArray<Record<string, unknown>>): unknown 
         isEverywhere && (isSized || name !== 'size')
           ? mergeMember(
               records.map((record) => record[name]),
+              keeps,
               name,
             )
           : volatileMark,
@@ -67,23 +74,24 @@ function mergeRecords(records: ReadonlyArray<Record<string, unknown>>): unknown 
   );
 }
 
-function mergeMember(values: readonly unknown[], name: string): unknown {
-  const isNamed = volatileNames.test(name) && values.every((value) => typeof value === 'string' && value !== '');
-  return isNamed ? volatileMark : mergeValues(values, name);
+function mergeMember(values: readonly unknown[], keeps: KeepsPart, name: string): unknown {
+  const isMasked = (value: unknown) => typeof value === 'string' && value !== '' && !keeps(value);
+  return volatileNames.test(name) && values.every(isMasked) ? volatileMark : mergeValues(values, keeps, name);
 }
 
 /** Merges texts. A text that is JSON stays JSON, with marks in it. */
-function mergeTexts(texts: readonly string[]): string {
+function mergeTexts(texts: readonly string[], keeps: KeepsPart): string {
   const documents = texts.map((text) => (/^\s*[[{]/.test(text) ? tryParseJson(text) : undefined));
   if (documents.every((document) => typeof document === 'object' && document !== null)) {
-    const merged = mergeValues(documents);
+    const merged = mergeValues(documents, keeps);
     const isIndented = /^\s*[[{]\n/.test(texts[0] ?? '');
     // The text itself stays where nothing in it differs.
     return texts.every((text) => text === texts[0]) && JSON.stringify(merged) === JSON.stringify(documents[0])
       ? (texts[0] ?? '')
       : JSON.stringify(merged, null, isIndented ? 2 : undefined);
   }
-  const masked = texts.map(maskForms);
+  const isShared: KeepsPart = (part) => keeps(part) && texts.every((text) => text.includes(part));
+  const masked = texts.map((text) => maskForms(text, isShared));
   return mergeReordered(masked.map((text) => text.split('\n'))) ?? masked.reduce(mergePair);
 }
 

@@ -11,6 +11,7 @@ import type { KeptState } from '../world/restorer.ts';
 import type { WorldSource, WorldVariant } from '../world/world.ts';
 import { openVariant } from '../world/worlds.ts';
 import { isLike, nameAsked } from './compare-observations.ts';
+import type { KeepsPart } from './forms.ts';
 import { mergeValues } from './merge-values.ts';
 import { printMasked } from './texts.ts';
 
@@ -55,6 +56,7 @@ export async function replaySessions(
     alone,
     isHarmless,
     kept: keptState = new Map(),
+    keeps,
     time,
   }: {
     source: WorldSource;
@@ -64,6 +66,8 @@ export async function replaySessions(
     isHarmless: (tool: string) => boolean;
     /** Where the tools were seen to keep what they change. */
     kept?: KeptState;
+    /** Says which times of the answers stay if all replays have them. */
+    keeps?: KeepsPart | undefined;
     time: Pick<TimeShares, 'isOver'>;
   },
 ): Promise<Replayed> {
@@ -122,12 +126,12 @@ export async function replaySessions(
       flaky.push({ requests, reason });
       continue;
     }
-    const steps = mergeSteps(session.run.steps, observed);
+    const steps = mergeSteps(session.run.steps, observed, keeps);
     const others = foreign.results.get(session) ?? [];
     const needsFiles = namesFiles(steps, workspace) || !areAlike(steps, others);
     stable.push({
       ...session,
-      run: { ...session.run, steps: needsFiles ? steps : mergeSteps(steps, [...observed, others]) },
+      run: { ...session.run, steps: needsFiles ? steps : mergeSteps(steps, [...observed, others], keeps) },
       needsFiles,
     });
   }
@@ -159,13 +163,13 @@ function dropRoots(step: ObservedStep): ObservedStep {
 }
 
 /** Merges the requests of the server to its client. One for roots counts if it came each time. */
-function mergeAsked(observations: readonly Observation[]): AskedRequest[] {
+function mergeAsked(observations: readonly Observation[], keeps?: KeepsPart): AskedRequest[] {
   const lists = observations.map(({ asked = [] }) => asked);
   const isAlways = lists.every((list) => list.some(({ ability }) => ability === 'roots'));
   const others = lists.map((list) => list.flatMap((each) => (each.ability === 'roots' ? [] : [each])));
   const merged = (others[0] ?? []).map((each, index) => {
     const messages = others.map((list) => list[index]?.message ?? each.message);
-    return { ...each, message: String(mergeValues(messages)) };
+    return { ...each, message: String(mergeValues(messages, keeps)) };
   });
   return [...(isAlways ? [{ ability: 'roots' as const }] : []), ...merged];
 }
@@ -176,31 +180,42 @@ export function nameOutcome(outcome: Outcome): string {
   return outcome.kind === 'error' ? `error ${outcome.code}` : outcome.kind;
 }
 
-/** Merges the observations of replays into steps: parts that differ, or that read as volatile, are marked. */
+/** Merges the observations of replays into steps: parts that differ, or that read as volatile and that `keeps` does not name, are marked. */
 export function mergeSteps(
   steps: readonly ObservedStep[],
   replays: ReadonlyArray<readonly Observation[]>,
+  keeps?: KeepsPart,
 ): ObservedStep[] {
   return steps.map((step, index) => {
     const observations = replays.flatMap((replay) => replay[index] ?? []);
     const [first = step.observation] = observations;
-    const outcome = mergeOutcomes(observations.map((each) => each.outcome)) ?? step.observation.outcome;
-    const asked = mergeAsked([step.observation, ...observations]);
+    const outcome =
+      mergeOutcomes(
+        observations.map((each) => each.outcome),
+        keeps,
+      ) ?? step.observation.outcome;
+    const asked = mergeAsked([step.observation, ...observations], keeps);
     const { files, noise } = first;
     return { ...step, observation: { outcome, files, noise, ...(asked.length > 0 && { asked }) } };
   });
 }
 
 /** Merges outcomes of one kind; null without any. */
-function mergeOutcomes(outcomes: readonly Outcome[]): Outcome | null {
+function mergeOutcomes(outcomes: readonly Outcome[], keeps?: KeepsPart): Outcome | null {
   const [first] = outcomes;
   if (first === undefined) return null;
   if (first.kind === 'result') {
-    const merged = mergeValues(outcomes.map((outcome) => (outcome.kind === 'result' ? outcome.result : {})));
+    const merged = mergeValues(
+      outcomes.map((outcome) => (outcome.kind === 'result' ? outcome.result : {})),
+      keeps,
+    );
     return { ...first, result: isRecord(merged) ? merged : {} };
   }
   if (first.kind !== 'error' && first.kind !== 'malformed') return first;
-  const message = mergeValues(outcomes.map((outcome) => ('message' in outcome ? outcome.message : '')));
+  const message = mergeValues(
+    outcomes.map((outcome) => ('message' in outcome ? outcome.message : '')),
+    keeps,
+  );
   return { ...first, message: String(message) };
 }
 
