@@ -39,10 +39,14 @@ export function createRecordedAnswers(recorded: readonly AskedRequest[], paths: 
 function toElicited(answer: ElicitationAnswer, asked: unknown): JsonObject {
   if (typeof answer === 'string') return { action: answer };
   if (!('accept' in answer)) return { action: 'decline' in answer ? 'decline' : 'cancel' };
-  return { action: 'accept', ...(answer.accept !== true && { content: { ...listDefaults(asked), ...answer.accept } }) };
+  const { accept } = answer;
+  if (accept === true) return { action: 'accept' };
+  // Some servers print the fields in the order in which they come.
+  const defaults = Object.entries(listDefaults(asked)).filter(([name]) => !Object.hasOwn(accept, name));
+  return { action: 'accept', content: { ...accept, ...Object.fromEntries(defaults) } };
 }
 
-/** Lists the defaults of a form, which the client of the gate fills in, and that of the session perhaps did not. */
+/** Lists the defaults of a form, which the client of the gate adds to the fields, and that of the session perhaps did not. */
 function listDefaults(asked: unknown): JsonObject {
   const schema = isRecord(asked) ? asked['requestedSchema'] : null;
   const properties = isRecord(schema) && isRecord(schema['properties']) ? schema['properties'] : {};

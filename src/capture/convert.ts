@@ -86,11 +86,12 @@ export async function convertSession({ head, entries }: Journal, options: Conver
   const sent = new Set(known.map(printRequests));
   const takeId = createTaker(new Set(known.flatMap(({ id }) => (typeof id === 'string' ? [id] : []))));
   const required = new Map([...session.tools].map(([name, tool]) => [name, tool.required]));
+  const listed = new Set(session.tools.keys());
   const isReplayed = drafted.some((task) => task.isReplayed);
   const suiteKey = existing === null && (isReplayed || key !== emptyName) ? key : null;
   const hasWorkspace = suiteKey !== null || (existing !== null && readWorkspaceKey(existing) !== null);
   const drafts = drafted.flatMap((task): TaskCase[] => {
-    const draft = draftTask(task, { required, harmless, hidden, hasWorkspace, takeId });
+    const draft = draftTask(task, { required, harmless, listed, hidden, hasWorkspace, takeId });
     const print = printRequests(draft.content);
     if (sent.has(print)) return [];
     sent.add(print);

@@ -27,6 +27,8 @@ export interface DraftedTask {
 export interface DraftContext {
   required: RequiredNames;
   harmless: ReadonlySet<string>;
+  /** The tools that the server listed in the session; none if the client did not ask for them. */
+  listed: ReadonlySet<string>;
   hidden: HiddenTools;
   hasWorkspace: boolean;
   takeId: (id: string) => string;
@@ -39,15 +41,22 @@ export interface TaskCase extends AddedCase {
 
 /** Drafts the case of a task. */
 export function draftTask({ steps: seen, earlier, reason, isReplayed }: DraftedTask, context: DraftContext): TaskCase {
-  const { required, harmless, hidden, hasWorkspace, takeId } = context;
+  const { required, harmless, listed, hidden, hasWorkspace, takeId } = context;
   const session = { id: 1, phase: 'chains' as const, steps: seen, adds: [], volatile: [], needsFiles: hasWorkspace };
   const settled = settleSession(session, harmless);
   const { steps } = settled ?? session;
-  const own = settled === null ? 'it names a directory that only the session had' : reason;
+  const isMissing = (tool: unknown) => listed.size > 0 && typeof tool === 'string' && !listed.has(tool);
+  const unlisted = steps.find(({ request, observation }) => isMissing(nameTool(request)) && isAnswered(observation));
+  const own =
+    settled === null
+      ? 'it names a directory that only the session had'
+      : unlisted === undefined
+        ? reason
+        : `the server does not list ${nameRequest(unlisted.request)}, and a case calls listed tools only`;
   const title = nameTask(steps.slice(earlier), required);
   const client = draftClient({ steps }, { hidden, hasWorkspace });
   const all = draftSteps({ steps }, { required, keepFile: null, checksAll: true });
-  const drafted = limitChecks(dropChecks(all, earlier));
+  const drafted = assertMissing(limitChecks(dropChecks(all, earlier)), isMissing);
   const content = {
     id: takeId(shortenId(deriveSlug(title, 'case'))),
     title: escapeText(title),
@@ -72,6 +81,17 @@ function dropChecks(steps: readonly JsonObject[], requests: number): JsonObject[
 function limitChecks(steps: readonly JsonObject[]): JsonObject[] {
   const last = steps.findLastIndex((step) => !('assert' in step));
   return steps.filter((step, index) => index > last || !('assert' in step && 'assert' in (steps[index - 1] ?? {})));
+}
+
+const nameTool = (request: ObservedStep['request']) => (request.kind === 'tool' ? request.tool : null);
+
+/** Asserts that a tool is missing that the server refused because it does not list it: any other check of it fails. */
+function assertMissing(steps: readonly JsonObject[], isMissing: (tool: unknown) => boolean): JsonObject[] {
+  let called: unknown = null;
+  return steps.map((step) => {
+    if (!('assert' in step)) called = step['toolCall'];
+    return 'assert' in step && isMissing(called) ? { assert: { toolNotFound: called } } : step;
+  });
 }
 
 /** Asserts that calls were answered, and no value: values were seen once. Refusals stay. */

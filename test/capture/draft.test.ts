@@ -16,10 +16,17 @@ function call(tool: string, args: JsonObject, text: string, isError = false): Ob
   };
 }
 
-function draft(task: Pick<DraftedTask, 'steps'> & Partial<DraftedTask>) {
+function draft(task: Pick<DraftedTask, 'steps'> & Partial<DraftedTask>, listed: readonly string[] = []) {
   return draftTask(
     { earlier: 0, reason: null, isReplayed: true, ...task },
-    { required: new Map(), harmless: new Set(), hidden: new Map(), hasWorkspace: true, takeId: (id) => id },
+    {
+      required: new Map(),
+      harmless: new Set(),
+      listed: new Set(listed),
+      hidden: new Map(),
+      hasWorkspace: true,
+      takeId: (id) => id,
+    },
   );
 }
 
@@ -56,6 +63,20 @@ describe('draftTask', () => {
   ])('derives an id of no more than 60 characters, cut after a whole word', (message, id) => {
     const step = call('create_notes', { notes: [{ name: '' }] }, message, true);
     expect(draft({ steps: [step] }).content['id']).toBe(id);
+  });
+
+  it('asserts that a tool is missing, and runs no call that a server answers without listing the tool', () => {
+    const refused = call('get_note', { name: 'x' }, 'Unknown tool: get_note', true);
+    expect(draft({ steps: [made, refused] }, ['create_notes']).content['steps']).toContainEqual({
+      assert: { toolNotFound: 'get_note' },
+    });
+    expect(draft({ steps: [made, refused] }, ['create_notes', 'get_note']).content['steps']).toContainEqual({
+      assert: { toolError: { contains: 'Unknown tool: get_note' } },
+    });
+    expect(draft({ steps: [made, refused] }, ['get_note'])).toMatchObject({
+      isCommentedOut: true,
+      comments: ['Not run: the server does not list create_notes, and a case calls listed tools only.'],
+    });
   });
 
   it('checks no answer of earlier tasks, and one of each request before the last one', () => {

@@ -11,6 +11,7 @@ import { canMake } from '../support/process/sandbox-lab.ts';
 import { everythingServerPath, filesystemServerPath } from '../support/servers/bundled-servers.ts';
 import { createWorkspace } from '../support/workspace.ts';
 
+const form = { name: 'Ada', check: true, email: 'ada@example.com' };
 const secret = 'a-value-that-only-the-session-has';
 
 /** Has a session through `capture`, and waits until its evals are written. */
@@ -27,7 +28,7 @@ async function haveSession(
     stderr: 'ignore',
   });
   const client = new Client({ name: 'person', version: '1.0.0' }, { capabilities: { elicitation: { form: {} } } });
-  client.setRequestHandler('elicitation/create', async () => ({ action: 'accept', content: { name: 'Ada' } }));
+  client.setRequestHandler('elicitation/create', async () => ({ action: 'accept', content: form }));
   await client.connect(transport);
   await use(client);
   await client.close();
@@ -49,6 +50,7 @@ describe.skipIf(!canConfine)('a session of the SDK’s client', () => {
       await client.callTool({ name: 'get-sum', arguments: { a: 2, b: 3 } });
       await client.callTool({ name: 'get-sum', arguments: { a: 'two' } });
       await client.callTool({ name: 'trigger-elicitation-request', arguments: {} });
+      await client.callTool({ name: 'no-such-tool', arguments: {} });
     });
     const text = await workspace.read('evals/session.evals.yaml');
     const { suite, findings } = readSuite(text, { file: 'session' });
@@ -59,6 +61,7 @@ describe.skipIf(!canConfine)('a session of the SDK’s client', () => {
       'get-sum answers with a 2 and b 3',
       'get-sum refuses a call without b',
       'trigger-elicitation-request answers',
+      'no-such-tool refuses a call',
     ]);
     expect(text).toContain('# Not run: a value of its requests was a secret, which is not kept.');
     await expectGreen(workspace.path, command.join(' '));
@@ -69,7 +72,7 @@ describe.skipIf(!canConfine)('a session of the SDK’s client', () => {
     const fixtures = join(workspace.path, 'fixtures');
     const words = ['node', filesystemServerPath];
     const content = 'bread since 2019-05-01, baked at 07:30:00';
-    await haveSession(workspace.path, ['--workspace', 'fixtures', '--', ...words, fixtures], async (client) => {
+    await haveSession(workspace.path, ['--workspace', 'fixtures', '--', ...words, 'fixtures'], async (client) => {
       await client.listTools();
       await client.callTool({ name: 'write_file', arguments: { path: 'new.txt', content } });
       await client.callTool({ name: 'read_text_file', arguments: { path: 'new.txt' } });
