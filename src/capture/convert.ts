@@ -197,9 +197,14 @@ async function replaySafely(
     return { drafted, hidden };
   } catch (error) {
     options.context.signal.throwIfAborted();
-    return leaveAll(error instanceof Error ? error.message.replace(/\.$/, '') : 'the server did not start');
+    const message = error instanceof Error ? error.message.replace(/\.$/, '') : 'the server did not start';
+    return leaveAll(loaders.test(head.command[0] ?? '') ? `${message}. ${installFirst}` : message);
   }
 }
+
+/** Programs that load the server from the network if a new HOME does not have it. */
+const loaders = /^(?:npx|pnpx|bunx|uvx|pipx)$/;
+const installFirst = 'Install the server, and write its program after `--`';
 
 /** A client that offered nothing in the session offers nothing in replays. */
 function limitToAnnounced(source: WorldSource, { announced }: CapturedSession): WorldSource {

@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { PlacePaths } from '../workspace/place.ts';
 import { showPaths } from '../workspace/placeholders.ts';
+import { resolveNpx } from './resolve-npx.ts';
 import type { StartContext } from './running-server.ts';
 
 /**
@@ -22,10 +23,10 @@ export function startInPlace(start: StartContext, paths: PlacePaths): StartConte
 
 /**
  * Makes words absolute that name a file of the user's directory, such as `build/index.js` or `server.py`: the program starts in a place, in which such a
- * file may be missing.
+ * file may be missing. So may a package whose program `npx` starts.
  */
 export function resolveWords(words: readonly string[], cwd: string): string[] {
-  return words.map((word) => {
+  return resolveNpx(words, cwd).map((word) => {
     if (!/^\.{0,2}[\w@-][^\s=:]*$|^\.{1,2}\//.test(word)) return word;
     // A program such as `node` is found in PATH, although a file may have its name.
     if (!word.includes('/') && !/\.(?:[cm]?[jt]s|py)$/.test(word)) return word;
