@@ -1,5 +1,7 @@
+import { listTexts } from '../base/json.ts';
 import type { KeptSession } from '../explore/corpus.ts';
-import type { ExploredRequest, Observation, ObservedStep } from '../explore/exploration.ts';
+import { type ExploredRequest, nameRequest, type Observation, type ObservedStep } from '../explore/exploration.ts';
+import { readVerb } from '../explore/vocabulary/names.ts';
 import type { KeepsPart } from '../explore/stability/forms.ts';
 import { areAlike, mergeSteps, nameOutcome, replaySessions, type StableSession } from '../explore/stability/replay.ts';
 import { readOutcomeText } from '../explore/stability/texts.ts';
@@ -27,8 +29,8 @@ interface ReplayContext {
 }
 
 /**
- * Replays tasks in worlds, and compares the answers with those of the session. A task whose answers need what earlier tasks changed is
- * replayed after their calls.
+ * Replays tasks in worlds, and compares the answers with those of the session. A task whose answers need what earlier tasks changed, or that
+ * changes what they made, is replayed after their calls.
  */
 export async function replayTasks(
   tasks: ReadonlyArray<readonly LinkedStep[]>,
@@ -43,7 +45,7 @@ export async function replayTasks(
     const wanted = addNeeded(addWriters(task, all, context.isHarmless), all);
     const [first] = task;
     const hasMore = first !== undefined && wanted.length > addNeeded(task, all).length;
-    return hasMore && alone[index]?.isSame !== true ? wanted : null;
+    return hasMore && (alone[index]?.isSame !== true || changesMade(task, wanted)) ? wanted : null;
   });
   const again = await replayOnce(
     longer.flatMap((task) => (task === null ? [] : [task])),
@@ -83,6 +85,19 @@ function addWriters(
   });
   return [...writers, ...task];
 }
+
+/** Checks if a task changes or removes what a call before it names: without that call, nothing would be there, and no answer may say so. */
+function changesMade(task: readonly LinkedStep[], wanted: readonly LinkedStep[]): boolean {
+  const own = new Set(task);
+  const listNames = (steps: readonly LinkedStep[]) =>
+    steps.flatMap(({ request }) => (request.kind === 'tool' ? [...listTexts(request.arguments)] : []));
+  const made = new Set(listNames(wanted.filter((step) => !own.has(step))).map(({ text }) => text));
+  const changing = task.filter(({ request }) => /^(?:update|remove)$/.test(readVerb(nameRequest(request))));
+  return listNames(changing).some(({ text }) => text.length >= shortestName && made.has(text));
+}
+
+/** A shorter text is the same by chance. */
+const shortestName = 3;
 
 /** Describes steps as an exploration does. References count the steps of the case. */
 export function toObserved(steps: readonly LinkedStep[]): ObservedStep[] {

@@ -1,5 +1,6 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
 import { Client } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { describe, expect, it } from 'vitest';
@@ -8,7 +9,7 @@ import { commandPath } from '../support/process/bundled-command.ts';
 import { listChildVariables } from '../support/process/child-environment.ts';
 import { runProgramInTest } from '../support/process/program.ts';
 import { canMake } from '../support/process/sandbox-lab.ts';
-import { everythingServerPath, filesystemServerPath } from '../support/servers/bundled-servers.ts';
+import { everythingServerPath, filesystemServerPath, memoryServerPath } from '../support/servers/bundled-servers.ts';
 import { createWorkspace } from '../support/workspace.ts';
 
 const form = { name: 'Ada', check: true, email: 'ada@example.com' };
@@ -86,9 +87,31 @@ describe.skipIf(!canConfine)('a session of the SDK’s client', () => {
     expect(text).not.toContain(workspace.path);
     await expectGreen(workspace.path, `${words.join(' ')} {{workspace}}`);
   });
+
+  it('deletes in a case what an earlier task made, although nothing to delete gets the same answers', async () => {
+    await using workspace = await createWorkspace();
+    const variables = ['--server-env', 'MEMORY_FILE_PATH={{workspace}}/memory.jsonl'];
+    const words = ['node', memoryServerPath];
+    const args = ['--workspace', 'empty', '--split', '1s', ...variables, '--', ...words];
+    await haveSession(workspace.path, args, async (client) => {
+      await client.listTools();
+      const entity = { name: 'Ada', entityType: 'person', observations: ['writes'] };
+      await client.callTool({ name: 'create_entities', arguments: { entities: [entity] } });
+      await setTimeout(1100);
+      await client.callTool({ name: 'delete_entities', arguments: { entityNames: ['Ada'] } });
+      await client.callTool({ name: 'read_graph', arguments: {} });
+    });
+    const text = await workspace.read('evals/session.evals.yaml');
+    const { suite } = readSuite(text, { file: 'session' });
+    const titles = ['create_entities answers with entities', 'read_graph no longer finds what delete_entities removed'];
+    expect(suite?.cases.map(({ title }) => title)).toEqual(titles);
+    const calls = [...text.matchAll(/toolCall: (\w+)/g)].map(([, name]) => name);
+    expect(calls).toEqual(['create_entities', 'create_entities', 'delete_entities', 'read_graph']);
+    await expectGreen(workspace.path, words.join(' '), variables);
+  });
 });
 
-async function expectGreen(cwd: string, command: string): Promise<void> {
+async function expectGreen(cwd: string, command: string, variables: readonly string[] = []): Promise<void> {
   const args = [
     'run',
     '--evals',
@@ -99,6 +122,7 @@ async function expectGreen(cwd: string, command: string): Promise<void> {
     '3',
     '--sandbox',
     'off',
+    ...variables,
   ];
   expect(await runProgramInTest(args, { cwd })).toMatchObject({ exitCode: 0 });
 }
