@@ -14,7 +14,7 @@ type Server = ChildProcessByStdio<Writable, Readable, null>;
 
 /**
  * Measures how much later an answer arrives through `capture`: pairs of calls, one to the server itself and one through the command, in turns, so
- * that both meet the same machine.
+ * that both meet the same machine. A second server without the command shows how much two calls differ by themselves.
  */
 export async function measureCapture(): Promise<void> {
   const directory = mkdtempSync(join(tmpdir(), 'capture-bench-'));
@@ -28,26 +28,35 @@ export async function measureCapture(): Promise<void> {
     server,
   ];
   const direct = openLine([server]);
+  const other = openLine([server]);
   const captured = openLine(args);
   try {
     const added: number[] = [];
+    const differences: number[] = [];
     const alone: number[] = [];
-    for (let pair = 0; pair < warmUp + pairs; pair += 1) {
-      const isDirectFirst = pair % 2 === 0;
-      const first = await (isDirectFirst ? direct : captured).ask(pair);
-      const second = await (isDirectFirst ? captured : direct).ask(pair);
-      if (pair < warmUp) continue;
-      added.push(isDirectFirst ? second - first : first - second);
-      alone.push(isDirectFirst ? first : second);
+    for (let turn = 0; turn < warmUp + pairs; turn += 1) {
+      const lines = [direct, other, captured];
+      const times = new Map<ReturnType<typeof openLine>, number>();
+      // Each line is first, second and third equally often.
+      for (const index of [0, 1, 2]) {
+        const line = lines[(turn + index) % 3] ?? direct;
+        times.set(line, await line.ask(turn));
+      }
+      if (turn < warmUp) continue;
+      const [own = 0, second = 0, passed = 0] = lines.map((line) => times.get(line));
+      added.push(passed - own);
+      differences.push(second - own);
+      alone.push(own);
     }
-    const [p50, p95, p99] = [0.5, 0.95, 0.99].map((share) => findQuantile(added, share).toFixed(3));
+    const print = (values: readonly number[]) =>
+      [0.5, 0.95, 0.99].map((share) => `p${share * 100} ${findQuantile(values, share).toFixed(3)} ms`).join(', ');
     console.log(`\nCapture: ${pairs} pairs of calls, with and without it`);
-    console.log(`  added to an answer: p50 ${p50} ms, p95 ${p95} ms, p99 ${p99} ms (goal: p99 at most 1 ms)`);
-    console.log(
-      `  an answer without it: p50 ${findQuantile(alone, 0.5).toFixed(3)} ms, p99 ${findQuantile(alone, 0.99).toFixed(3)} ms`,
-    );
+    console.log(`  added to an answer: ${print(added)} (goal: p99 at most 1 ms)`);
+    console.log(`  the same between two servers without it: ${print(differences)}`);
+    console.log(`  an answer without it: ${print(alone)}`);
   } finally {
     direct.close();
+    other.close();
     captured.close();
     rmSync(directory, { recursive: true, force: true, maxRetries: 5 });
   }
