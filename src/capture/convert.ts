@@ -10,14 +10,7 @@ import type { WorldSource } from '../explore/world/world.ts';
 import { chooseDraftChecks } from '../mutate/choose-draft-checks.ts';
 import type { ServerContext } from '../server/running-server.ts';
 import { joinCommand } from '../server/split-command.ts';
-import {
-  addCases,
-  type AddedCase,
-  readWorkspaceKey,
-  readWrittenCases,
-  renderCases,
-  renderEvals,
-} from '../suite/add-cases.ts';
+import { addCases, type AddedCase, readWorkspaceKey, readWrittenCases, renderEvals } from '../suite/add-cases.ts';
 import { createTaker } from '../suite/case-ids.ts';
 import { readSuite } from '../suite/read.ts';
 import { emptyName, readWorkspace, type Workspace } from '../workspace/workspace.ts';
@@ -52,8 +45,8 @@ export interface ConvertOptions {
 export interface Converted {
   /** The text of the file; null if there is nothing to add. */
   text: string | null;
-  /** Cases to add by hand, because the file has no list in block style; null otherwise. */
-  manual: string | null;
+  /** True if the text is of another file, because the existing one is invalid or has no list in block style to add to. */
+  isApart: boolean;
   cases: number;
   commentedOut: number;
   /** How many tasks the file had already. */
@@ -88,8 +81,9 @@ export async function convertSession({ head, entries }: Journal, options: Conver
   const required = new Map([...session.tools].map(([name, tool]) => [name, tool.required]));
   const listed = new Set(session.tools.keys());
   const isReplayed = drafted.some((task) => task.isReplayed);
-  const suiteKey = existing === null && (isReplayed || key !== emptyName) ? key : null;
-  const hasWorkspace = suiteKey !== null || (existing !== null && readWorkspaceKey(existing) !== null);
+  const extended = existing !== null && canAddTo(existing) ? existing : null;
+  const suiteKey = extended === null && (isReplayed || key !== emptyName) ? key : null;
+  const hasWorkspace = suiteKey !== null || (extended !== null && readWorkspaceKey(extended) !== null);
   const drafts = drafted.flatMap((task): TaskCase[] => {
     const draft = draftTask(task, { required, harmless, listed, hidden, hasWorkspace, takeId });
     const print = printRequests(draft.content);
@@ -106,10 +100,10 @@ export async function convertSession({ head, entries }: Journal, options: Conver
   const text =
     ordered.length === 0
       ? null
-      : writeText(ordered, { existing, suite: session.serverName ?? 'MCP server', workspace: suiteKey });
+      : writeText(ordered, { extended, suite: session.serverName ?? 'MCP server', workspace: suiteKey });
   return {
     text: text === null ? null : redactor.redact(text),
-    manual: text === null && ordered.length > 0 ? renderCases(ordered, '  ') : null,
+    isApart: existing !== null && extended === null,
     cases: cases.filter((each) => !each.isCommentedOut).length,
     commentedOut: cases.filter((each) => each.isCommentedOut).length,
     known: drafted.length - cases.length,
@@ -232,14 +226,17 @@ function checkCase(added: AddedCase, hasWorkspace: boolean): AddedCase {
 
 function writeText(
   cases: readonly AddedCase[],
-  { existing, suite, workspace }: { existing: string | null; suite: string; workspace: string | null },
+  { extended, suite, workspace }: { extended: string | null; suite: string; workspace: string | null },
 ): string | null {
-  if (existing !== null) {
-    const text = addCases(existing, cases);
-    return text !== null && readSuite(text, { file: 'evals' }).suite !== null ? text : null;
-  }
+  if (extended !== null) return addCases(extended, cases);
   const hasCase = cases.some((each) => !each.isCommentedOut);
   return renderEvals({ comments: headComments, suite, workspace, cases: hasCase ? cases : [listsTools, ...cases] });
+}
+
+/** Checks if an evals file is valid and has a list that cases can be added to. */
+function canAddTo(text: string): boolean {
+  const draft = { ...listsTools, isCommentedOut: true };
+  return readSuite(text, { file: 'evals' }).suite !== null && addCases(text, [draft]) !== null;
 }
 
 /** A file needs a case that runs. */

@@ -139,8 +139,9 @@ async function convert(journal: Journal, flags: CaptureFlags, redactor: Redactor
       environment: process.env,
     },
   });
-  if (converted.text !== null) writeOutput(target, converted.text, { root: findOutputRoot(target, cwd) });
-  return describe(converted, { target, journal, flags });
+  const written = converted.isApart ? nameFree(target) : target;
+  if (converted.text !== null) writeOutput(written, converted.text, { root: findOutputRoot(written, cwd) });
+  return describe(converted, { target: written, journal, flags });
 }
 
 /** An existing file stays: `session.evals.yaml` becomes `session-2.evals.yaml`. */
@@ -153,11 +154,10 @@ function nameFree(path: string): string {
 }
 
 function describe(
-  { text, manual, cases, commentedOut, known, left }: Converted,
+  { text, isApart, cases, commentedOut, known, left }: Converted,
   { target, journal, flags }: { target: string; journal: Journal; flags: CaptureFlags },
 ): string {
   const others = left.map(({ subject, reason }) => `  left out: ${subject}: ${reason}`);
-  if (manual !== null) return [`Add these cases to ${target} by hand:`, manual, ...others].join('\n');
   if (text === null) {
     const why = known > 0 ? `${target} has its calls already` : 'the session called nothing';
     return [`Nothing was written: ${why}.`, ...others].join('\n');
@@ -169,6 +169,9 @@ function describe(
       ? `--server-command ${joinCommand([joinCommand(journal.head.command)])}`
       : `--server-url ${journal.head.url}`;
   return [
+    ...(isApart && flags.out !== undefined
+      ? [`${flags.out} is invalid, or has no list of cases in block style to add to.`]
+      : []),
     `Wrote ${target} with ${formatCount(cases, 'case')}${drafts}.`,
     ...others,
     `Run it: mcp-eval-ci run --evals ${joinCommand([target])} ${command}${variables}`,

@@ -1,5 +1,5 @@
 import type { ChildProcess } from 'node:child_process';
-import { closeSync, openSync } from 'node:fs';
+import { closeSync, openSync, statSync } from 'node:fs';
 import { constants, devNull } from 'node:os';
 import { join, resolve } from 'node:path';
 import { ConfigurationError, describeError } from '../base/errors.ts';
@@ -36,6 +36,7 @@ export async function capture(words: string[], flags: CaptureFlags, redactor: Re
     await writeConfig(flags.config, flags.write === true);
     return 0;
   }
+  if (flags.write === true) fail('write', 'missing-config', 'writes the file of `--config`; name it');
   if (flags.url !== undefined || flags.port !== undefined) {
     checkOut(flags);
     const { captureHttp } = await import('./capture-http.ts');
@@ -51,7 +52,12 @@ function fail(input: string, code: string, message: string): never {
 
 function checkOut({ out, split }: CaptureFlags): void {
   if (out === undefined) fail('out', 'missing-out', 'name the evals file to write, such as evals/session.evals.yaml');
+  if (existsDirectory(out)) fail('out', 'invalid-value', `${out} is a directory; name an evals file in it`);
   parseSplit(split);
+}
+
+function existsDirectory(path: string | undefined): boolean {
+  return path !== undefined && statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
 }
 
 function checkFlags(words: readonly string[], flags: CaptureFlags): void {

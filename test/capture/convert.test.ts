@@ -247,11 +247,11 @@ describe('convertSession', () => {
     notes.pause(60_000);
     notes.ask('tools/call', { name: 'find_notes', arguments: { query: 'milk' } }, text('no note'));
     expect(await convert(notes, { existing: first })).toMatchObject({ cases: 1, commentedOut: 0, known: 2 });
-    const flow = 'suite: Notes\ncases: [{ title: Own, steps: [{ toolCall: get_note }] }]\n';
-    expect(await convert(notes, { existing: flow })).toMatchObject({
-      text: null,
-      manual: expect.stringContaining('- id: find-notes'),
-    });
+    for (const other of ['suite: Notes\ncases: [{ title: Own, steps: [{ toolCall: get_note }] }]\n', 'cases: [\n']) {
+      const { text: own, isApart } = await convert(notes, { existing: other });
+      expect(isApart).toBe(true);
+      expect(own).toMatch(/\nsuite: notes\ncases:\n {2}- id: find-notes/);
+    }
   });
 });
 

@@ -141,6 +141,10 @@ describe('capture passes a session through', () => {
     expect(missing).toMatchObject({ code: 2, stderr: expect.stringContaining('./no-such-program cannot be started') });
     expect(await run(['--out', 'a.yaml'])).toMatchObject({ code: 2, stderr: expect.stringContaining('after `--`') });
     expect(await run(['--', 'cat'])).toMatchObject({ code: 2, stderr: expect.stringContaining('out: name the evals') });
+    const directory = await run(['--out', '.', '--', 'cat']);
+    expect(directory).toMatchObject({ code: 2, stderr: expect.stringContaining('out: . is a directory') });
+    const write = await run(['--write', ...out, 'cat']);
+    expect(write).toMatchObject({ code: 2, stderr: expect.stringContaining('write: writes the file of `--config`') });
     const split = await run(['--split', 'often', ...out, 'cat']);
     expect(split).toMatchObject({ code: 2, stderr: expect.stringContaining('"often" is no rule') });
   });
