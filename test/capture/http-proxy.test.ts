@@ -123,7 +123,8 @@ describe('capture over HTTP', () => {
     const [, url = ''] = /Capturing at (\S+)/.exec(stderr) ?? [];
     for (const b of [3, 4]) {
       const client = new Client({ name: 'person', version: '1.0.0' });
-      await client.connect(new StreamableHTTPClientTransport(new URL(url)));
+      const requestInit = { headers: { 'x-tenant': 'only-in-a-header' } };
+      await client.connect(new StreamableHTTPClientTransport(new URL(url), { requestInit }));
       const { tools } = await client.listTools();
       await client.callTool({ name: tools[0]?.name ?? '', arguments: { a: 2, b } });
       await client.close();
@@ -135,7 +136,7 @@ describe('capture over HTTP', () => {
     expect(readSuite(text, { file: 'session' }).findings).toEqual([]);
     // Each session is a task.
     expect(text.match(/- id: /g)?.length).toBeGreaterThanOrEqual(2);
-    expect(text).not.toContain('only-in-the-environment');
+    for (const hidden of ['only-in-the-environment', 'only-in-a-header']) expect(text).not.toContain(hidden);
   });
 
   it('names what is wrong with its flags', async () => {

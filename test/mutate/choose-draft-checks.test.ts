@@ -56,6 +56,15 @@ describe('chooseDraftChecks', () => {
     expect(await choose(say('Buy milk'), [{ toolResultIsError: false }])).toEqual([{ toolResultEquals: 'Buy milk' }]);
   });
 
+  it('keeps a check of a time, and of a document of nulls, of which no change is known', async () => {
+    const dated = [{ toolResultEquals: 'bread since 2019-05-01' }];
+    expect(await choose(say('bread since 2019-05-01'), dated)).toEqual(dated);
+    const structuredContent = { entities: null, page: { next: null } };
+    const none = [{ toolResultEquals: structuredContent }];
+    const read = answer({ content: [{ type: 'text', text: 'Graph read' }], structuredContent });
+    expect(await choose(read, none)).toEqual(none);
+  });
+
   it('keeps checks that notice as much as others would', async () => {
     const checks = [{ toolResultEquals: 'alpha', path: '/id' }];
     expect(await choose(show({ id: 'alpha' }), checks)).toEqual(checks);
