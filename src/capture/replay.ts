@@ -1,4 +1,5 @@
 import { listTexts } from '../base/json.ts';
+import { isWriter } from '../explore/draft/title.ts';
 import type { KeptSession } from '../explore/corpus.ts';
 import { type ExploredRequest, nameRequest, type Observation, type ObservedStep } from '../explore/exploration.ts';
 import { readVerb } from '../explore/vocabulary/names.ts';
@@ -37,27 +38,30 @@ export async function replayTasks(
   all: readonly LinkedStep[],
   context: ReplayContext,
 ): Promise<Replayed[]> {
-  const alone = await replayOnce(
-    tasks.map((task) => addNeeded(task, all)),
-    context,
-  );
-  const longer = tasks.map((task, index) => {
-    const wanted = addNeeded(addWriters(task, all, context.isHarmless), all);
-    const [first] = task;
-    const hasMore = first !== undefined && wanted.length > addNeeded(task, all).length;
-    return hasMore && (alone[index]?.isSame !== true || changesMade(task, wanted)) ? wanted : null;
-  });
-  const again = await replayOnce(
-    longer.flatMap((task) => (task === null ? [] : [task])),
-    context,
-  );
-  return alone.map((first, index) => {
-    if (longer[index] === null) return first.replayed;
-    const second = again.shift();
-    const isBetter =
-      second?.isSame === true || (first.replayed.kind === 'different' && second?.replayed.kind === 'stable');
-    return isBetter && second !== undefined ? second.replayed : first.replayed;
-  });
+  const changes = (request: ExploredRequest) => !isHarmlessRequest(request, context.isHarmless);
+  const alone = tasks.map((task) => addNeeded(task, all));
+  let tried = alone;
+  let best = await replayOnce(alone, context);
+  // Most tools change nothing whose name says that they read, although the server does not declare it.
+  for (const mayChange of [(request: ExploredRequest) => isWriter(request) && changes(request), changes]) {
+    const longer = tasks.map((task, index) => {
+      const wanted = addNeeded([...listBefore(task, all, mayChange), ...task], all);
+      const isOpen = best[index]?.isSame !== true || (tried === alone && changesMade(task, wanted));
+      return isOpen && wanted.length > (tried[index]?.length ?? 0) ? wanted : null;
+    });
+    const again = await replayOnce(
+      longer.flatMap((task) => (task === null ? [] : [task])),
+      context,
+    );
+    best = best.map((first, index) => {
+      const second = longer[index] === null ? undefined : again.shift();
+      const isBetter =
+        second?.isSame === true || (first.replayed.kind === 'different' && second?.replayed.kind === 'stable');
+      return isBetter && second !== undefined ? second : first;
+    });
+    tried = tried.map((task, index) => longer[index] ?? task);
+  }
+  return best.map(({ replayed }) => replayed);
 }
 
 /** Adds the steps whose results a task uses, and those whose results these use. */
@@ -72,18 +76,16 @@ export function addNeeded(task: readonly LinkedStep[], all: readonly LinkedStep[
   return [...wanted].toSorted((a, b) => a.index - b.index);
 }
 
-/** Adds all calls before a task that may have changed something. */
-function addWriters(
+/** Lists all answered calls before a task that may have changed something. */
+function listBefore(
   task: readonly LinkedStep[],
   all: readonly LinkedStep[],
-  isHarmless: (tool: string) => boolean,
+  mayChange: (request: ExploredRequest) => boolean,
 ): LinkedStep[] {
   const first = task[0]?.index ?? 0;
-  const writers = all.slice(0, first).filter(({ request, outcome }) => {
-    const isAnswered = outcome.kind === 'result' && !outcome.isError;
-    return isAnswered && !isHarmlessRequest(request, isHarmless);
-  });
-  return [...writers, ...task];
+  return all
+    .slice(0, first)
+    .filter(({ request, outcome }) => outcome.kind === 'result' && !outcome.isError && mayChange(request));
 }
 
 /** Checks if a task changes or removes what a call before it names: without that call, nothing would be there, and no answer may say so. */

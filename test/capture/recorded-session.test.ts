@@ -93,20 +93,24 @@ describe.skipIf(!canConfine)('a session of the SDK’s client', () => {
     const variables = ['--server-env', 'MEMORY_FILE_PATH={{workspace}}/memory.jsonl'];
     const words = ['node', memoryServerPath];
     const args = ['--workspace', 'empty', '--split', '1s', ...variables, '--', ...words];
+    // Without the list of tools, none is known to change nothing.
     await haveSession(workspace.path, args, async (client) => {
-      await client.listTools();
       const entity = { name: 'Ada', entityType: 'person', observations: ['writes'] };
       await client.callTool({ name: 'create_entities', arguments: { entities: [entity] } });
+      await client.callTool({ name: 'search_nodes', arguments: { query: 'ada' } });
       await setTimeout(1100);
       await client.callTool({ name: 'delete_entities', arguments: { entityNames: ['Ada'] } });
       await client.callTool({ name: 'read_graph', arguments: {} });
     });
     const text = await workspace.read('evals/session.evals.yaml');
     const { suite } = readSuite(text, { file: 'session' });
-    const titles = ['create_entities answers with entities', 'read_graph no longer finds what delete_entities removed'];
+    const titles = [
+      'search_nodes finds what create_entities made',
+      'read_graph no longer finds what delete_entities removed',
+    ];
     expect(suite?.cases.map(({ title }) => title)).toEqual(titles);
     const calls = [...text.matchAll(/toolCall: (\w+)/g)].map(([, name]) => name);
-    expect(calls).toEqual(['create_entities', 'create_entities', 'delete_entities', 'read_graph']);
+    expect(calls).toEqual(['create_entities', 'search_nodes', 'create_entities', 'delete_entities', 'read_graph']);
     await expectGreen(workspace.path, words.join(' '), variables);
   });
 });
