@@ -249,7 +249,12 @@ const longestCauseChain = 8;
 
 /** Describes anything that was thrown, with its causes, even if it is no Error. Never throws. */
 export function describeError(error: unknown): string {
-  return describeChain(error, longestCauseChain);
+  try {
+    return describeChain(error, longestCauseChain);
+  } catch {
+    // Anything may be thrown, and reading its members may throw, too.
+    return 'something without a description';
+  }
 }
 
 /** Reads the code that Node gives system errors, such as `ENOENT`; null if there is none. */
@@ -258,7 +263,7 @@ export function readErrorCode(error: unknown): string | null {
 }
 
 function describeChain(error: unknown, depth: number): string {
-  if (!(error instanceof Error)) return describeOther(error);
+  if (!(error instanceof Error)) return String(error);
   if (depth === 0) return '';
   const cause = error.cause === undefined ? '' : describeChain(error.cause, depth - 1);
   const message = error.message === '' ? describeSilent(error, depth - 1) : error.message;
@@ -269,12 +274,4 @@ function describeChain(error: unknown, depth: number): string {
 function describeSilent(error: Error, depth: number): string {
   const parts: unknown[] = error instanceof AggregateError ? error.errors : [];
   return parts.length === 0 ? error.name : parts.map((part) => describeChain(part, depth)).join('; ');
-}
-
-function describeOther(thrown: unknown): string {
-  try {
-    return String(thrown);
-  } catch {
-    return 'something without a description';
-  }
 }

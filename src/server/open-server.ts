@@ -71,6 +71,8 @@ export async function openServer(options: ServerOptions, context: ServerContext)
           ? null
           : openInstances(reached, { start: prepared.start, places: workspaces?.places ?? null }),
       diagnose: async (signal) => {
+        // The doctor asks a URL, and an object of this process has none.
+        if (options.inProcess != null) return null;
         const { protocol } = reached;
         return await diagnose(
           { url: await reached.openUrl(), protocol, access: options.access },

@@ -87,5 +87,7 @@ describe('describeError', () => {
     loop.cause = loop;
     expect(describeError(loop)).toBe('loop');
     expect(describeError(Object.create(null))).toBe('something without a description');
+    const hostile: unknown = new Proxy({}, { getPrototypeOf: () => JSON.parse('no JSON') });
+    expect(describeError(hostile)).toBe('something without a description');
   });
 });

@@ -39,6 +39,14 @@ const broken = [
     },
   }),
   defineCheck({
+    name: 'throwsTraps',
+    schema: noArguments,
+    judge: () => {
+      // oxlint-disable-next-line no-throw-literal, typescript/only-throw-error -- a check may throw anything
+      throw new Proxy({}, { getPrototypeOf: () => JSON.parse('no reason') });
+    },
+  }),
+  defineCheck({
     name: 'neverReturns',
     schema: noArguments,
     timeoutMs: 20,
@@ -77,6 +85,7 @@ describe("checks of one's own", () => {
         asserting('advisory', { answeredAs: '2', role: 'advisory' }),
         asserting('nonsense', 'returnsNonsense'),
         asserting('throws', { not: 'throwsText' }),
+        asserting('throws traps', 'throwsTraps'),
         asserting('late', 'neverReturns'),
       ],
     });
@@ -93,6 +102,7 @@ describe("checks of one's own", () => {
       ['long: 1 of 1'],
       ['nonsense: 0 of 0', nonsense],
       ['short: 1 of 1'],
+      ['throws traps: 0 of 0', 'throwsTraps: not measured: the check failed: something without a description.'],
       ['throws: 0 of 0', 'not: throwsText: not measured: the check failed: no reason.'],
       ['wrapped: 1 of 1'],
     ]);

@@ -3,6 +3,7 @@ import { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';
 import { describe, expect, it, vi } from 'vitest';
 import { z } from 'zod';
 import { ConfigurationError } from '../../src/base/errors.ts';
+import { defineCheck, leaveUnmeasured } from '../../src/entries/checks.ts';
 import { runGate } from '../../src/library/functions.ts';
 import type { FinishedIteration } from '../../src/library/run-gate.ts';
 import type { SuiteInput } from '../../src/suite/suite-schema.ts';
@@ -168,6 +169,19 @@ describe('a server in this process', () => {
       ['Leaves', 0, [expect.stringContaining('closed its session before it answered')]],
       ['Adds', 1, undefined],
     ]);
+  });
+
+  it('has a report if a case has no result', async () => {
+    await using workspace = await createWorkspace({});
+    const unmeasured = defineCheck({
+      name: 'unmeasured',
+      schema: { type: 'object' },
+      judge: () => leaveUnmeasured('there is no network'),
+    });
+    const tests = [{ title: 'Adds', steps: [...adds.steps, { assert: 'unmeasured' }] }];
+    const report = await runGate({ server: createServer, tests, checks: [unmeasured], cwd: workspace.path });
+    expect(report.verdict.outcome).toBe('inconclusive');
+    expect(report.cases[0]?.failures[0]?.reasons).toEqual(['unmeasured: there is no network.']);
   });
 
   it.each([
