@@ -1,3 +1,6 @@
+import { describeError } from './errors.ts';
+import { readFirstLine } from './text.ts';
+
 /** A JSON object with any members. */
 export type JsonObject = Record<string, unknown>;
 
@@ -7,6 +10,24 @@ export function tryParseJson(text: string): unknown {
     return JSON.parse(text);
   } catch {
     return undefined;
+  }
+}
+
+/**
+ * Writes a value of a program as JSON.
+ *
+ * @throws {TypeError} for what JSON would leave out or change, such as a function, and for what it cannot have
+ */
+export function writeJson(value: object): string {
+  try {
+    return JSON.stringify(value, (key, member: unknown) => {
+      if (typeof member === 'function' || typeof member === 'symbol')
+        throw new TypeError(`${key} is a ${typeof member}`);
+      if (typeof member === 'number' && !Number.isFinite(member)) throw new TypeError(`${key} is ${member}`);
+      return member;
+    });
+  } catch (error) {
+    throw new TypeError(`is no value of JSON: ${readFirstLine(describeError(error))}`, { cause: error });
   }
 }
 

@@ -32,3 +32,14 @@ export function readOwnFields({ schema }: Pick<OwnCheck, 'schema'>, use: Omit<Ow
   const [first = 'value'] = Object.keys(isRecord(schema['properties']) ? schema['properties'] : {});
   return { ...(isRecord(value) ? value : { [first]: value }), ...others };
 }
+
+/** Checks if a value has the members that `defineCheck` gives a check. */
+export function isOwnCheck(value: unknown): value is OwnCheck {
+  return (
+    isRecord(value) &&
+    typeof value['name'] === 'string' &&
+    isRecord(value['schema']) &&
+    typeof value['timeoutMs'] === 'number' &&
+    typeof value['judge'] === 'function'
+  );
+}

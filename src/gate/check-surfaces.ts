@@ -65,7 +65,7 @@ export async function planSurfaceCheck(
       ? await readSurfaceFile(file, cwd)
       : { file: parseSurfaceFile(JSON.stringify(file), against), text: null };
   if (read === null && !isUpdate) {
-    const message = 'does not exist; write it with `--update`';
+    const message = 'does not exist; write it with `update` (on a command line `--update`)';
     throw new ConfigurationError([{ file: against, code: 'missing-surface-file', message }]);
   }
   return {

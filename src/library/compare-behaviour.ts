@@ -7,7 +7,7 @@ import { planOneServer } from '../gate/reach-server.ts';
 import { compareWorlds } from '../gate/run/compare-worlds.ts';
 import type { MeasuredBehaviour } from '../model/behaviour.ts';
 import { readWorkspace } from '../workspace/workspace.ts';
-import { requireOptions, describeType, type GivenOptions } from './option-texts.ts';
+import { refuseType, requireOptions, type GivenOptions } from './option-texts.ts';
 import { cancelWith, checkWhole, readDuration, readServerOptions, type Surroundings } from './server-options.ts';
 
 type StartOptions = Pick<GivenOptions, 'serverCommand' | 'serverCwd' | 'serverEnv' | 'mcpConfig'>;
@@ -36,7 +36,7 @@ export async function compareBehaviourOf(given: CompareBehaviourOptions): Promis
   const time = readDuration('timeLimit', timeLimit, 120_000);
   const issues = [...checkWhole('seed', given.seed, 0), ...checkWhole('budget', budget, 1), ...time.issues];
   if (typeof base !== 'object' || base === null) {
-    const message = `cannot be ${describeType(base)}; give the options that start the server of the base`;
+    const message = refuseType(base, 'the options that start the server of the base');
     issues.push({ input: 'base', code: 'bad-option-type', message });
   }
   const more = ['sandbox', 'enableSandbox'];

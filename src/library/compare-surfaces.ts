@@ -7,7 +7,7 @@ import type { SurfaceReport } from '../model/surface-report.ts';
 import type { VerdictReason } from '../model/verdict.ts';
 import type { ServerFactory } from '../server/in-process-server.ts';
 import type { PolicyInput } from '../suite/policy-schema.ts';
-import { requireOptions, describeType } from './option-texts.ts';
+import { refuseType, requireOptions } from './option-texts.ts';
 import { cancelWith, readServerOptions, type ServerOptions, type Surroundings } from './server-options.ts';
 
 /** The options of `compareSurfaces`. */
@@ -67,14 +67,14 @@ function checkFile({ file, update }: CompareSurfacesOptions): ConfigurationIssue
   const issues: ConfigurationIssue[] = [];
   const isObject = typeof file === 'object' && file !== null;
   if (!isObject && (typeof file !== 'string' || file.trim() === '')) {
-    const message = `cannot be ${describeType(file)}; give the path of a surface file, or its value`;
+    const message = refuseType(file, 'the path of a surface file, or its value');
     issues.push({ input: 'file', code: 'missing-file', message });
   }
   if (update !== undefined && typeof update !== 'boolean') {
     issues.push({
       input: 'update',
       code: 'bad-option-type',
-      message: `cannot be ${describeType(update)}; give true or false`,
+      message: refuseType(update, 'true or false'),
     });
   }
   return issues;

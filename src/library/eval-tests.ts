@@ -7,6 +7,7 @@ import { describeFailures } from '../report/failures.ts';
 import { loadSuites } from '../suite/load.ts';
 import { readSuite } from '../suite/read.ts';
 import type { SuiteInput } from '../suite/suite-schema.ts';
+import { writeSuite } from './option-texts.ts';
 import { type RunGateOptions, runGateOf } from './run-gate.ts';
 
 /** What a test runner decides: the cases that run, and when they stop. */
@@ -148,7 +149,7 @@ async function readEvals(
   reading: { cwd: string; hasOwnChecks: boolean },
 ): Promise<{ suites: Suite[]; findings: readonly ConfigurationIssue[] }> {
   if (!isSuite(evals)) return await loadSuites([evals].flat(), reading);
-  const { suite, findings } = readSuite(JSON.stringify(evals), { ...reading, file: 'evals' });
+  const { suite, findings } = readSuite(writeSuite(evals, 'evals'), { ...reading, file: 'evals' });
   return { suites: suite === null ? [] : [suite], findings };
 }
 

@@ -1,9 +1,11 @@
 import { ConfigurationError, type ConfigurationIssue } from '../base/errors.ts';
-import { isRecord } from '../base/json.ts';
+import { isRecord, writeJson } from '../base/json.ts';
+import { appendAll } from '../base/lists.ts';
 import type { Secret } from '../base/redaction.ts';
 import { toOptionKey, toOptionName } from '../gate/options/define-option.ts';
 import { listOptions } from '../gate/options/list.ts';
 import { type GateOptions, gateOptions } from '../gate/options/schema.ts';
+import { readValues } from '../gate/options/table.ts';
 import { readForm, type ValueForm } from '../gate/options/values.ts';
 import type { ConcurrencySetting } from '../model/concurrency.ts';
 import { suggestNearest } from '../suite/findings.ts';
@@ -63,19 +65,24 @@ export function writeOptionTexts(
   );
   const known = [...definitions.keys(), ...others];
   const texts: Record<string, string> = {};
-  const issues: ConfigurationIssue[] = [];
+  const issues = findUnknownNames(given, known);
   for (const [key, value] of Object.entries(given)) {
-    if (value === undefined) continue;
     const definition = definitions.get(key);
-    if (definition === undefined) {
-      issues.push({ input: key, code: 'unknown-option', message: `is no option${suggestNearest(key, known)}` });
-      continue;
-    }
+    if (value === undefined || definition === undefined) continue;
     const written = writeValue(value, readForm(definition.schema));
     if ('text' in written) texts[toOptionName(key)] = written.text;
     else issues.push({ input: key, code: 'bad-option-type', message: written.problem });
   }
+  // Without issues, the values are read together with the rules between options.
+  if (issues.length > 0) appendAll(issues, useOwnNames(readValues(gateOptions, texts).issues));
   return { texts, issues };
+}
+
+/** Finds options that have none of these names, whose value would otherwise be ignored. */
+export function findUnknownNames(given: object, known: readonly string[]): ConfigurationIssue[] {
+  return Object.entries(given)
+    .filter(([key, value]) => value !== undefined && !known.includes(key))
+    .map(([input]) => ({ input, code: 'unknown-option', message: `is no option${suggestNearest(input, known)}` }));
 }
 
 type Written = { text: string } | { problem: string };
@@ -86,8 +93,20 @@ function writeValue(value: unknown, form: ValueForm): Written {
   if (typeof value === 'number' && form.unit !== undefined) return { text: writeNumber(value, form.unit) };
   if (Array.isArray(value) && form.isList === true) return writeList(value);
   const isObject = typeof value === 'object' && value !== null;
-  if (isObject && form.write !== undefined) return { text: form.write(value) };
-  return { problem: `cannot be ${describeType(value)}; give ${listTypes(form)}` };
+  if (!isObject || form.write === undefined) return { problem: refuseType(value, listTypes(form)) };
+  try {
+    return { text: form.write(value) };
+  } catch (error) {
+    if (error instanceof TypeError) return { problem: error.message };
+    throw error;
+  }
+}
+
+/** @throws {ConfigurationError} for a suite that no file can have. `input` is its name among the options. */
+export function writeSuite(suite: object, input: string): string {
+  const written = writeValue(suite, { write: writeJson });
+  if ('text' in written) return written.text;
+  throw new ConfigurationError([{ input, code: 'bad-option-type', message: written.problem }]);
 }
 
 function writeNumber(value: number, unit: NonNullable<ValueForm['unit']>): string {
@@ -106,13 +125,18 @@ function writeList(entries: readonly unknown[]): Written {
 /** @throws {ConfigurationError} unless the options of a function are an object, as a program without types may forget */
 export function requireOptions(given: unknown): void {
   if (isRecord(given)) return;
-  const what = given === undefined ? 'are missing' : `cannot be ${describeType(given)}`;
-  const message = `${what}; give an object`;
+  const message = given === undefined ? 'are missing; give an object' : refuseType(given, 'an object');
   throw new ConfigurationError([{ input: 'options', code: 'bad-option-type', message }]);
+}
+
+/** Says that an option cannot have a value. `wanted` is what it can be. */
+export function refuseType(value: unknown, wanted: string): string {
+  return `${value === undefined ? 'is missing' : `cannot be ${describeType(value)}`}; give ${wanted}`;
 }
 
 export function describeType(value: unknown): string {
   if (value === null) return 'null';
+  if (value === undefined) return 'undefined';
   if (Array.isArray(value)) return 'a list';
   return typeof value === 'object' ? 'an object' : `a ${typeof value}`;
 }
@@ -132,9 +156,15 @@ function listTypes({ hint, unit, isList, write }: ValueForm): string {
 /** A program knows options by their names in camel case. */
 export function throwWithOwnNames(error: unknown): never {
   if (!(error instanceof ConfigurationError)) throw error;
+  throw new ConfigurationError(useOwnNames(error.issues), { cause: error });
+}
+
+function useOwnNames(issues: readonly ConfigurationIssue[]): ConfigurationIssue[] {
   const names = new Set(listOptions().map(({ name }) => name));
-  const issues = error.issues.map((issue) =>
-    issue.input !== undefined && names.has(issue.input) ? { ...issue, input: toOptionKey(issue.input) } : issue,
-  );
-  throw new ConfigurationError(issues, { cause: error });
+  const rename = (name: string) => (names.has(name) ? toOptionKey(name) : name);
+  return issues.map(({ input, message, ...issue }) => ({
+    ...issue,
+    ...(input !== undefined && { input: rename(input) }),
+    message: message.replaceAll(/(?<=`)[a-z]+(?:-[a-z]+)+(?=[`:])/g, rename),
+  }));
 }

@@ -15,9 +15,9 @@ import { parseModelName } from '../models/model-name.ts';
 import type { Report } from '../model/report.ts';
 import type { ServerFactory } from '../server/in-process-server.ts';
 import type { IterationOutcome } from '../verdict/tally.ts';
-import { requireOptions, type GivenOptions, throwWithOwnNames, writeOptionTexts } from './option-texts.ts';
+import { requireOptions, type GivenOptions, throwWithOwnNames, writeOptionTexts, writeSuite } from './option-texts.ts';
 import type { OwnModel } from './own-model.ts';
-import { checkParticipants, findProcessOptions, inProcessStand } from './server-options.ts';
+import { checkParticipants, findProcessOptions, inProcessStand, participants } from './server-options.ts';
 
 /** An iteration that has a result. */
 export interface FinishedIteration {
@@ -82,9 +82,12 @@ export async function runGateOf(
     ...others
   } = options;
   const { server, ...given } = others;
-  const hasPolicyValue = typeof policy === 'object';
+  const hasPolicyValue = typeof policy === 'object' && policy !== null;
   const { files, suites } = splitEvals(given.evals);
-  const { texts, issues } = writeOptionTexts({ ...given, evals: files, ...(!hasPolicyValue && { policy }) });
+  const { texts, issues } = writeOptionTexts(
+    { ...given, evals: files, ...(!hasPolicyValue && { policy }) },
+    { others: participants },
+  );
   appendAll(issues, [...checkParticipants({ ...options }), ...findProcessOptions(options)]);
   if (issues.length > 0) throw new ConfigurationError(issues);
   const redactor = createRedactor();
@@ -142,13 +145,15 @@ function groupModels(models: readonly OwnModel[]): Map<string, Map<string, OwnMo
   );
 }
 
+const createInlineSuite = (suite: object, file: string): InlineSuite => ({ text: writeSuite(suite, file), file });
+
 /** Separates the suites that are values from the paths of files. */
 function splitEvals(evals: unknown): { files: unknown; suites: InlineSuite[] } {
   const isSuite = (value: unknown): value is object =>
     typeof value === 'object' && value !== null && !Array.isArray(value);
   const list: readonly unknown[] = Array.isArray(evals) ? evals : [evals];
   const suites = list.flatMap((each, index) =>
-    isSuite(each) ? [{ text: JSON.stringify(each), file: Array.isArray(evals) ? `evals[${index}]` : 'evals' }] : [],
+    isSuite(each) ? [createInlineSuite(each, Array.isArray(evals) ? `evals[${index}]` : 'evals')] : [],
   );
   if (suites.length === 0) return { files: evals, suites };
   // A blank entry names no file, and keeps the others at their index.

@@ -3,11 +3,12 @@ import { isRecord } from '../base/json.ts';
 import { type Logger, silentLogger } from '../base/logger.ts';
 import { createRedactor, type Redactor } from '../base/redaction.ts';
 import { parseDuration, systemClock } from '../base/time.ts';
+import { isOwnCheck } from '../checks/own-check.ts';
 import { listKnownSecrets, parseDoctorOptions } from '../gate/options.ts';
 import type { GateOptions } from '../gate/options/schema.ts';
 import { isReporter } from '../gate/publish/reporters.ts';
 import type { ReachContext } from '../gate/reach-server.ts';
-import { describeType, type GivenOptions, throwWithOwnNames, writeOptionTexts } from './option-texts.ts';
+import { describeType, type GivenOptions, refuseType, throwWithOwnNames, writeOptionTexts } from './option-texts.ts';
 
 /** How a program takes part in what a function does. */
 export interface Surroundings {
@@ -71,7 +72,7 @@ export function readServerOptions(
   const texts = Object.fromEntries(
     Object.entries(others).filter(([key]) => !own.includes(key) && !(isPolicyValue && key === 'policy')),
   );
-  const written = writeOptionTexts(texts, { names: [...serverKeys, ...more], others: [...own, ...participants] });
+  const written = writeOptionTexts(texts, { names: [...serverKeys, ...more], others: [...own, ...surroundings] });
   const found = [...written.issues, ...checkParticipants(given), ...findProcessOptions(given), ...issues];
   if (found.length > 0) throw new ConfigurationError(found);
   if (signal.aborted) throw new CancelledError(undefined, { cause: signal.reason });
@@ -92,40 +93,62 @@ export function readServerOptions(
   };
 }
 
-const participants = ['cwd', 'env', 'signal', 'logger'] as const;
+const surroundings = ['cwd', 'env', 'signal', 'logger'] as const;
+
+/** The names of what a program gives a gate next to its options. */
+export const participants: readonly string[] = [
+  ...surroundings,
+  'server',
+  'checks',
+  'models',
+  'reporters',
+  'onIteration',
+  'onProgress',
+];
 
 /** Checks the values by which a program takes part. */
 export function checkParticipants(options: Readonly<Record<string, unknown>>): ConfigurationIssue[] {
   const expect = (key: string, isRight: (value: unknown) => boolean, what: string): ConfigurationIssue[] => {
     const value = options[key];
     if (value === undefined || isRight(value)) return [];
-    return [{ input: key, code: 'bad-option-type', message: `cannot be ${describeType(value)}; give ${what}` }];
+    return [{ input: key, code: 'bad-option-type', message: refuseType(value, what) }];
+  };
+  const expectEach = (key: string, isRight: (value: unknown) => boolean, what: string): ConfigurationIssue[] => {
+    const value = options[key];
+    if (!Array.isArray(value)) return expect(key, Array.isArray, `a list of ${what}`);
+    const wrong: unknown = value.find((each) => !isRight(each));
+    if (wrong === undefined && value.every(isRight)) return [];
+    const message = `has an entry ${value.indexOf(wrong) + 1} that is ${describeType(wrong)}; give ${what}`;
+    return [{ input: key, code: 'bad-option-type', message }];
   };
   const isFunction = (value: unknown) => typeof value === 'function';
   const isObject = (value: unknown) => typeof value === 'object' && value !== null;
-  const isListOfReporters = (value: unknown) => Array.isArray(value) && value.every(isReporter);
-  const isListOfModels = (value: unknown) =>
-    Array.isArray(value) &&
-    value.every(
-      (each: unknown) =>
-        isRecord(each) &&
-        /^[^/]+\/./.test(String(each['name'])) &&
-        isRecord(each['model']) &&
-        isFunction(each['model']['doGenerate']),
-    );
+  const isModel = (value: unknown) =>
+    isRecord(value) &&
+    /^[^/]+\/./.test(String(value['name'])) &&
+    isRecord(value['model']) &&
+    isFunction(value['model']['doGenerate']);
+  const { logger } = options;
+  const missing = isRecord(logger) ? loggerMethods.find((name) => !isFunction(logger[name])) : undefined;
   return [
     ...expect('server', isFunction, 'a function'),
-    ...expect('checks', Array.isArray, 'a list of checks that `defineCheck` made'),
-    ...expect('models', isListOfModels, 'a list of models that `defineModel` made'),
-    ...expect('reporters', isListOfReporters, 'a list of reporters that `defineReporter` made'),
+    ...expectEach('checks', isOwnCheck, 'checks that `defineCheck` made'),
+    ...expectEach('models', isModel, 'models that `defineModel` made'),
+    ...expectEach('reporters', isReporter, 'reporters that `defineReporter` made'),
     ...expect('onIteration', isFunction, 'a function'),
     ...expect('onProgress', isFunction, 'a function'),
     ...expect('signal', (value) => value instanceof AbortSignal, 'an AbortSignal'),
     ...expect('cwd', (value) => typeof value === 'string', 'the path of a directory'),
     ...expect('env', isObject, 'an object'),
-    ...expect('logger', isObject, 'an object with the methods of a Logger'),
+    ...expect('logger', isObject, wantedLogger),
+    ...(missing === undefined
+      ? []
+      : [{ input: 'logger', code: 'bad-option-type', message: `has no method ${missing}; give ${wantedLogger}` }]),
   ];
 }
+
+const loggerMethods = Object.keys(silentLogger);
+const wantedLogger = `an object with the methods ${loggerMethods.join(', ')}`;
 
 /** Satisfies the rules of the options, which know commands and URLs only. */
 export const inProcessStand = { 'server-command': 'in-process' };
@@ -167,7 +190,7 @@ export function checkWhole(input: string, value: unknown, least: number): Config
   if (value === undefined || (Number.isInteger(value) && Number(value) >= least && Number(value) < 2 ** 32)) return [];
   const whole = `whole number from ${least} on`;
   const isNumber = typeof value === 'number';
-  const message = isNumber ? `${value} is no ${whole}` : `cannot be ${describeType(value)}; give a ${whole}`;
+  const message = isNumber ? `${value} is no ${whole}` : refuseType(value, `a ${whole}`);
   return [{ input, code: 'invalid-value', message }];
 }
 

@@ -54,6 +54,19 @@ const renderers: Renderers = {
 /** The names of all formats. */
 export const reportFormatNames: readonly string[] = Object.keys(renderers);
 
+/** The names of the settings of each format. */
+export const reportSettings: { [Name in ReportFormatName]: ReadonlyArray<keyof ReportFormats[Name]> } = {
+  terminal: ['color', 'columns'],
+  summary: ['maxBytes', 'links', 'linkLine', 'iterations'],
+  comment: ['maxBytes', 'job', 'run', 'since', 'linkLine'],
+  html: ['evidence', 'links', 'maxBytes'],
+  junit: [],
+  ctrf: [],
+  badge: [],
+  json: [],
+  'code-quality': ['relocate'],
+};
+
 /** Writes a report in a format. */
 export async function renderAs<Name extends ReportFormatName>(
   report: Report,

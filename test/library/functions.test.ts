@@ -120,6 +120,9 @@ describe('compareBehaviour', () => {
     expect(await listIssues(compareBehaviour({ serverCommand: plainServerCommand, base: 'main' as never }))).toEqual([
       'base cannot be a string; give the options that start the server of the base',
     ]);
+    expect(await listIssues(compareBehaviour({ serverCommand: plainServerCommand } as never))).toEqual([
+      'base is missing; give the options that start the server of the base',
+    ]);
     const atUrl = { serverUrl: 'http://127.0.0.1:1/mcp', base: {} };
     expect(await listIssues(compareBehaviour(atUrl))).toEqual([expect.stringContaining('is at a URL')]);
   });
@@ -168,5 +171,11 @@ describe('renderReport', () => {
     expect(await listIssues(renderReport(report, { as: 'junitt' as 'junit' }))).toEqual([
       expect.stringMatching(/^as "junitt" is no format; did you mean `junit`\?/),
     ]);
+    const wrong = { as: 'terminal', colour: true } as const;
+    expect(await listIssues(renderReport(5 as never, wrong))).toEqual([
+      'report cannot be a number; give the report of a gate; `parseReport` reads one from JSON',
+      'colour is no option; did you mean `color`?',
+    ]);
+    expect(await listIssues(renderReport({} as never, { as: 'html' }))).toEqual([expect.stringMatching(/^report /)]);
   });
 });

@@ -51,7 +51,7 @@ describe("reporters of one's own", () => {
   it('are refused before anything starts if they are none', async () => {
     const gate = { serverCommand: plainServerCommand, evals: 'x', reporters: [{ name: 'csv' }] };
     await expect(runGate(gate as object)).rejects.toThrow(
-      'reporters: cannot be a list; give a list of reporters that `defineReporter` made',
+      'reporters: has an entry 1 that is an object; give reporters that `defineReporter` made',
     );
   });
 });

@@ -224,19 +224,33 @@ describe('options that are wrong', () => {
     expect(
       await listIssues({
         serverComand: 'node server.js',
+        onIterations: () => {},
         evals: ['a.evals.yaml', 5],
         timeout: [],
         dryRun: 'yes please',
         runs: null,
-        serverEnv: { A: 'b' },
+        serverEnv: { A: 'b', B: undefined, C: null, 'D=': 'e' },
+        modelApiKeys: { openai: 'sk-1\nanthropic=sk-2' },
+        serverHeaders: { 'X-A': {} },
         tags: ['a\nb'],
+        tests: [{ title: 'A', steps: [() => {}] }],
+        policy: null,
+        minPassRate: 90,
       }),
     ).toEqual([
       'serverComand is no option; did you mean `serverCommand`?',
+      'onIterations is no option; did you mean `onIteration`?',
       'evals has an entry 2 that is a number; give texts of one line',
       'timeout cannot be a list; give a number of milliseconds or a text',
       'runs cannot be null; give a number, an object or a text',
+      'serverEnv has the name "D="; give names and texts of one line',
+      'modelApiKeys has a value of openai with a line break; give names and texts of one line',
+      'serverHeaders has a value of X-A that is no text; give names and texts of one line',
       'tags has an entry 1 that has a line break; give texts of one line',
+      'tests is no value of JSON: 0 is a function',
+      'policy cannot be null; give a text',
+      'dryRun "yes please" is not a boolean; write true or false',
+      'minPassRate 9000% is more than 100%',
     ]);
   });
 
@@ -245,14 +259,34 @@ describe('options that are wrong', () => {
     expect(await listIssues(given as never)).toEqual(refused);
   });
 
-  it('are refused if they are no functions, signals or suites', async () => {
-    const wrong = { server: {}, signal: 5, onIteration: 'log', evals: [{ suite: 'A', cases: [adds] }, 5] };
+  it('are refused if they are no functions, signals, suites or made by no function of the library', async () => {
+    const check = { name: 'mine', schema: {}, judge: () => {} };
+    const wrong = {
+      server: {},
+      signal: 5,
+      onIteration: 'log',
+      evals: [{ suite: 'A', cases: [adds] }, 5],
+      checks: [check],
+      models: { name: 'a/b' },
+      reporters: [undefined],
+      logger: console,
+    };
     expect(await listIssues(wrong)).toEqual([
       'evals has an entry 2 that is a number; give texts of one line',
       'server cannot be an object; give a function',
+      'checks has an entry 1 that is an object; give checks that `defineCheck` made',
+      'models cannot be an object; give a list of models that `defineModel` made',
+      'reporters has an entry 1 that is undefined; give reporters that `defineReporter` made',
       'onIteration cannot be a string; give a function',
       'signal cannot be a number; give an AbortSignal',
+      'logger has no method warning; give an object with the methods debug, info, warning, error, group',
     ]);
+    const circular: Record<string, unknown> = { suite: 'A', cases: [adds] };
+    circular['self'] = circular;
+    for (const evals of [circular, { suite: 'A', cases: [{ title: 'B', steps: [1n] }] }]) {
+      const refused = [expect.stringMatching(/^evals\[1\] is no value of JSON: /)];
+      expect(await listIssues({ server: createServer, evals: ['a.yaml', evals] })).toEqual(refused);
+    }
   });
 
   it('are checked by the rules of the command', async () => {
@@ -263,6 +297,8 @@ describe('options that are wrong', () => {
       'minPassRate 150% is more than 100%',
       expect.stringMatching(/^evals No file matches "none.yaml"/),
     ]);
-    expect(await listIssues({ cwd: workspace.path, tests: cases })).toEqual([expect.stringMatching(/^serverCommand /)]);
+    expect(await listIssues({ cwd: workspace.path, tests: cases })).toEqual([
+      expect.stringMatching(/^serverCommand .* give `serverCommand` to start one, `serverUrl` /),
+    ]);
   });
 });

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { writeJson } from '../../base/json.ts';
 import { Secret } from '../../base/redaction.ts';
 import { parseDuration } from '../../base/time.ts';
 import { type ConcurrencySetting, maxConcurrency } from '../../model/concurrency.ts';
@@ -15,7 +16,11 @@ export interface ValueForm {
   secret?: 'value' | '=' | ':';
   /** What a number means that a program passes. Absent if the value is never a number. */
   unit?: 'milliseconds' | 'fraction' | 'count';
-  /** Writes an object that a program passes as the text that the schema parses. Absent if the value is never an object. */
+  /**
+   * Writes an object that a program passes as the text that the schema parses. Absent if the value is never an object.
+   *
+   * @throws {TypeError} with a clause about a value that no text has
+   */
   write?: (value: object) => string;
 }
 
@@ -33,10 +38,25 @@ export function readForm(schema: z.ZodType): ValueForm {
 
 // Every option is text from an input or a flag. These schemas parse it and explain the right format.
 
-/** Writes named values, one per line; of a null only the name. */
+/**
+ * Writes named values, one per line; of a null only the name, and of an undefined value nothing.
+ *
+ * @throws {TypeError} for names and values that no line can have. It never quotes a value, which may be a secret.
+ */
 export function writePairs(separator: string, value: object): string {
+  const refuse = (what: string) => new TypeError(`${what}; give names and texts of one line`);
   return Object.entries(value)
-    .map(([name, each]) => (each === null ? name : `${name}${separator}${String(each)}`))
+    .filter(([, each]) => each !== undefined)
+    .map(([name, each]: [string, unknown]) => {
+      if (/^\s*$|[\r\n]/.test(name) || name.includes(separator.trim()))
+        throw refuse(`has the name ${JSON.stringify(name)}`);
+      if (each === null) return name;
+      if (typeof each !== 'string' && typeof each !== 'number' && typeof each !== 'boolean')
+        throw refuse(`has a value of ${name} that is no text`);
+      const text = String(each);
+      if (/[\r\n]/.test(text)) throw refuse(`has a value of ${name} with a line break`);
+      return `${name}${separator}${text}`;
+    })
     .join('\n');
 }
 
@@ -90,7 +110,7 @@ export const optionalOrigin = optionalText.transform((text, context) => {
 /** Keeps the text unchanged, because YAML depends on the indentation of the first line, and findings on line numbers. */
 export const optionalDocument = withForm(
   z.string().transform((text) => (text.trim() === '' ? null : text)),
-  { write: (value) => JSON.stringify(value) },
+  { write: writeJson },
 );
 
 const parsedDuration = z.string().transform((text, context) => {
