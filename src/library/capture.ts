@@ -1,6 +1,7 @@
 import { CancelledError, ConfigurationError } from '../base/errors.ts';
 import { appendAll } from '../base/lists.ts';
 import { redactDeep } from '../base/redaction.ts';
+import { settle } from '../base/settle.ts';
 import { formatDuration } from '../base/time.ts';
 import { addEnvironmentSecrets, readMachine } from '../capture/clean.ts';
 import { convertSession } from '../capture/convert.ts';
@@ -110,11 +111,12 @@ export async function captureOf(given: CaptureOptions): Promise<CaptureSession> 
         redactor,
         context: { ...context, environment: { ...environment } },
       };
-      return await cancelWith(signal, async () => {
+      const converting = cancelWith(signal, async () => {
         const { text, cases, commentedOut, left } = await convertSession({ head, entries }, conversion);
         return { text, cases, commentedOut, left };
       });
+      return await settle(converting);
     },
-    [Symbol.asyncDispose]: close,
+    [Symbol.asyncDispose]: async () => await settle(close()),
   };
 }

@@ -1,3 +1,4 @@
+import { settle } from '../base/settle.ts';
 import type { Exploration } from '../explore/exploration.ts';
 import type { MeasuredBehaviour } from '../model/behaviour.ts';
 import type { Report } from '../model/report.ts';
@@ -24,7 +25,7 @@ import type { RunGateOptions } from './run-gate.ts';
  */
 export async function runGate(options: RunGateOptions): Promise<Report> {
   const { runGateOf } = await import('./run-gate.ts');
-  return await runGateOf(options);
+  return await settle(runGateOf(options));
 }
 
 /**
@@ -42,7 +43,7 @@ export async function runGate(options: RunGateOptions): Promise<Report> {
  */
 export async function explore(options: ExploreServerOptions): Promise<Exploration> {
   const { exploreServerOf } = await import('./explore.ts');
-  return await exploreServerOf(options);
+  return await settle(exploreServerOf(options));
 }
 
 /**
@@ -61,7 +62,7 @@ export async function explore(options: ExploreServerOptions): Promise<Exploratio
  */
 export async function compareSurfaces(options: CompareSurfacesOptions): Promise<SurfaceComparison> {
   const { compareSurfacesOf } = await import('./compare-surfaces.ts');
-  return await compareSurfacesOf(options);
+  return await settle(compareSurfacesOf(options));
 }
 
 /**
@@ -80,7 +81,7 @@ export async function compareSurfaces(options: CompareSurfacesOptions): Promise<
  */
 export async function compareBehaviour(options: CompareBehaviourOptions): Promise<MeasuredBehaviour> {
   const { compareBehaviourOf } = await import('./compare-behaviour.ts');
-  return await compareBehaviourOf(options);
+  return await settle(compareBehaviourOf(options));
 }
 
 /**
@@ -102,7 +103,7 @@ export async function compareBehaviour(options: CompareBehaviourOptions): Promis
  */
 export async function capture(options: CaptureOptions): Promise<CaptureSession> {
   const { captureOf } = await import('./capture.ts');
-  return await captureOf(options);
+  return await settle(captureOf(options));
 }
 
 /**

@@ -14,7 +14,7 @@ import {
 } from '../../src/library/functions.ts';
 import { readSuite } from '../../src/suite/read.ts';
 import { createReport } from '../support/factories/report-factory.ts';
-import { expectNothingLeft } from '../support/process/active-resources.ts';
+import { expectAllEnded, expectNothingLeft } from '../support/process/active-resources.ts';
 import { plainServerCommand } from '../support/servers/bundled-servers.ts';
 import { createWorkspace } from '../support/workspace.ts';
 
@@ -71,11 +71,13 @@ describe('explore', () => {
 
   it('throws a CancelledError if its signal aborts while it works', async () => {
     const controller = new AbortController();
-    const exploring = explore({
-      serverCommand: plainServerCommand,
-      signal: controller.signal,
-      onProgress: () => controller.abort(),
-    });
+    const exploring = expectAllEnded(() =>
+      explore({
+        serverCommand: plainServerCommand,
+        signal: controller.signal,
+        onProgress: () => controller.abort(),
+      }),
+    );
     await expect(exploring).rejects.toThrow(CancelledError);
   });
 });
@@ -128,11 +130,9 @@ describe('compareBehaviour', () => {
   });
 
   it('finds no difference between a server and itself', async () => {
-    const { differences, sessions } = await compareBehaviour({
-      serverCommand: plainServerCommand,
-      base: {},
-      budget: 10,
-    });
+    const { differences, sessions } = await expectAllEnded(() =>
+      compareBehaviour({ serverCommand: plainServerCommand, base: {}, budget: 10 }),
+    );
     expect(differences).toEqual([]);
     expect(sessions.compared).toBeGreaterThan(0);
   });
@@ -141,12 +141,14 @@ describe('compareBehaviour', () => {
 describe('capture', () => {
   it('writes evals of what a client did', async () => {
     await using workspace = await createWorkspace({});
-    await using session = await capture({ serverCommand: plainServerCommand, cwd: workspace.path });
-    const client = new Client({ name: 'person', version: '1.0.0' });
-    await client.connect(new StreamableHTTPClientTransport(new URL(session.url)));
-    await client.callTool({ name: 'count', arguments: {} });
-    await client.close();
-    const { text, cases, commentedOut } = await session.end();
+    const { text, cases, commentedOut } = await expectAllEnded(async () => {
+      await using session = await capture({ serverCommand: plainServerCommand, cwd: workspace.path });
+      const client = new Client({ name: 'person', version: '1.0.0' });
+      await client.connect(new StreamableHTTPClientTransport(new URL(session.url)));
+      await client.callTool({ name: 'count', arguments: {} });
+      await client.close();
+      return await session.end();
+    });
     expect(cases + commentedOut).toBe(1);
     expect(readSuite(text ?? '', { file: 'captured.evals.yaml' }).findings).toEqual([]);
   });

@@ -8,7 +8,7 @@ import { runGate } from '../../src/library/functions.ts';
 import type { FinishedIteration } from '../../src/library/run-gate.ts';
 import type { SuiteInput } from '../../src/suite/suite-schema.ts';
 import { compareText } from '../../src/suite/findings.ts';
-import { expectNothingLeft } from '../support/process/active-resources.ts';
+import { expectAllEnded, expectNothingLeft } from '../support/process/active-resources.ts';
 import { memoryServerPath, plainServerCommand } from '../support/servers/bundled-servers.ts';
 import { createWorkspace } from '../support/workspace.ts';
 
@@ -89,14 +89,15 @@ describe('runGate', () => {
     const controller = new AbortController();
     const hang = [{ title: 'Hangs', steps: [{ toolCall: 'hang' }], timeout: '5m' }];
     if (when === 'before') controller.abort();
-    const running = runGate({
-      serverCommand: plainServerCommand,
-      tests: hang,
-      cwd: workspace.path,
-      signal: controller.signal,
-      onProgress: ({ kind }) => kind === 'run-started' && controller.abort(),
-    });
-    const report = await running;
+    const report = await expectAllEnded(() =>
+      runGate({
+        serverCommand: plainServerCommand,
+        tests: hang,
+        cwd: workspace.path,
+        signal: controller.signal,
+        onProgress: ({ kind }) => kind === 'run-started' && controller.abort(),
+      }),
+    );
     expect(report.verdict.outcome).toBe('inconclusive');
   });
 });
@@ -179,7 +180,8 @@ describe('a server in this process', () => {
       judge: () => leaveUnmeasured('there is no network'),
     });
     const tests = [{ title: 'Adds', steps: [...adds.steps, { assert: 'unmeasured' }] }];
-    const report = await runGate({ server: createServer, tests, checks: [unmeasured], cwd: workspace.path });
+    const options = { server: createServer, tests, checks: [unmeasured], cwd: workspace.path };
+    const report = await expectAllEnded(() => runGate(options));
     expect(report.verdict.outcome).toBe('inconclusive');
     expect(report.cases[0]?.failures[0]?.reasons).toEqual(['unmeasured: there is no network.']);
   });
