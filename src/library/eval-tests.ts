@@ -1,5 +1,6 @@
 import { resolve } from 'node:path';
 import { ConfigurationError, type ConfigurationIssue } from '../base/errors.ts';
+import { isRecord } from '../base/json.ts';
 import type { Suite, SuiteCase } from '../cases/suite.ts';
 import type { CaseReport } from '../model/case-report.ts';
 import type { Report } from '../model/report.ts';
@@ -7,7 +8,7 @@ import { describeFailures } from '../report/failures.ts';
 import { loadSuites } from '../suite/load.ts';
 import { readSuite } from '../suite/read.ts';
 import type { SuiteInput } from '../suite/suite-schema.ts';
-import { writeSuite } from './option-texts.ts';
+import { refuseType, requireOptions, writeSuite } from './option-texts.ts';
 import { type RunGateOptions, runGateOf } from './run-gate.ts';
 
 /** What a test runner decides: the cases that run, and when they stop. */
@@ -52,7 +53,8 @@ export class EvalFailure extends Error {
  * @throws {ConfigurationError} with every mistake in the evals
  */
 export async function listEvalTests(evals: Evals, options: EvalTestOptions): Promise<EvalTests[]> {
-  const issues = findRunnerOptions(options);
+  requireOptions(options);
+  const issues = [...checkEvals(evals), ...findRunnerOptions(options)];
   if (issues.length > 0) throw new ConfigurationError(issues);
   const cwd = options.cwd ?? process.cwd();
   const reading = { cwd, hasOwnChecks: (options.checks ?? []).length > 0 };
@@ -154,7 +156,13 @@ async function readEvals(
 }
 
 function isSuite(evals: Evals): evals is SuiteInput {
-  return typeof evals === 'object' && !Array.isArray(evals);
+  return isRecord(evals);
+}
+
+function checkEvals(evals: unknown): ConfigurationIssue[] {
+  if (isRecord(evals) || [evals].flat().every((path) => typeof path === 'string')) return [];
+  const message = refuseType(evals, 'paths or globs of evals files, or one suite as a value');
+  return [{ input: 'evals', code: 'bad-option-type', message }];
 }
 
 function findRunnerOptions(options: object): ConfigurationIssue[] {

@@ -1,6 +1,8 @@
+import { isRecord } from '../base/json.ts';
 import type { Evals } from './eval-tests.ts';
 
 /** Names evals for a test runner, before they are read. */
 export function nameEvals(evals: Evals): string {
-  return typeof evals === 'object' && 'suite' in evals ? evals.suite : [evals].flat().join(', ');
+  if (isRecord(evals)) return typeof evals['suite'] === 'string' ? evals['suite'] : 'evals';
+  return [evals].flat().join(', ') || 'evals';
 }

@@ -1,4 +1,4 @@
-import type { JsonObject } from '../base/json.ts';
+import { isRecord, type JsonObject } from '../base/json.ts';
 import { Disposer } from '../base/disposal.ts';
 import { emptyEvidence, type ToolResult } from '../checks/evidence.ts';
 import { judgeCheck } from '../checks/judge-check.ts';
@@ -79,15 +79,22 @@ async function answer(send: () => Promise<Result>, toolName: string): Promise<An
   }
 }
 
+/** @throws {TypeError} if a matcher of a test gets something else than it is for */
+export function requireMember(value: unknown, member: string, wanted: string): void {
+  if (isRecord(value) && member in value) return;
+  throw new TypeError(`${printValue(value)} is not ${wanted}`);
+}
+
 /**
  * Judges a result by an assertion as an evals file has it, such as `{ toolResultEquals: 5 }`. A text stands for `toolResultContains`.
  *
- * @throws {TypeError} if it is no assertion
+ * @throws {TypeError} if it is no assertion, if `result` is no result of a tool, or if the assertion cannot be measured on one, such as a judge
  */
 export async function judgeToolResult(
   result: ToolResult,
   expected: unknown,
 ): Promise<{ pass: boolean; reason: string; compared: { expected: unknown; actual: unknown } | null }> {
+  requireMember(result, 'toolError', 'the result of `server.callTool`, which has to be awaited');
   const written = typeof expected === 'string' ? { toolResultContains: expected } : expected;
   if (!writtenCheckSchema.safeParse(written).success) {
     throw new TypeError(
@@ -95,7 +102,10 @@ export async function judgeToolResult(
     );
   }
   const evidence = { ...emptyEvidence, toolResults: [result] };
-  const { state, reason, compared } = await judgeCheck(parseCheck(written), evidence, createCheckContext());
+  const judgement = await judgeCheck(parseCheck(written), evidence, createCheckContext());
+  const { state, reason, compared } = judgement;
+  // Neither may pass under `not`.
+  if (state === 'unmeasured' || judgement.failsClosed !== undefined) throw new TypeError(reason);
   const values = compared?.kind === 'values' ? { expected: compared.expected, actual: compared.actual } : null;
   return { pass: state === 'passed', reason, compared: values };
 }

@@ -73,7 +73,8 @@ expect.extend({
   },
   async toMatchSurface(server: TestedServer, file = 'surface.json') {
     if (this.isNot) throw new TypeError('toMatchSurface cannot be used with `not`, as any snapshot.');
-    const { describeSurface } = await import('./tested-server.ts');
+    const { describeSurface, requireMember } = await import('./tested-server.ts');
+    requireMember(server, 'readSurface', 'the fixture `server`');
     const path = resolve(dirname(this.testPath ?? ''), file);
     const known = await this.snapshotState.environment.readSnapshotFile(path);
     const { text, changes } = describeSurface(

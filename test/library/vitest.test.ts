@@ -1,6 +1,9 @@
 import { readFile, symlink } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
+import { listEvalTests } from '../../src/library/eval-tests.ts';
+import { nameEvals } from '../../src/library/name-evals.ts';
+import { judgeToolResult, openTestedServer } from '../../src/library/tested-server.ts';
 import type { SurfaceFile } from '../../src/model/surface.ts';
 import { bundleFiles } from '../support/bundle-files.ts';
 import { entryDirectory } from '../support/process/bundled-command.ts';
@@ -110,6 +113,37 @@ async function runVitest(directory: string, args: readonly string[] = []) {
     ),
   };
 }
+
+describe('listEvalTests', () => {
+  const options = { serverCommand: plainServerCommand };
+
+  it.each([
+    [undefined, options, 'evals: is missing; give paths or globs of evals files, or one suite as a value'],
+    [null, options, 'evals: cannot be null; give paths'],
+    [['a.yaml', 5], options, 'evals: cannot be a list; give paths'],
+    [{ casess: [] }, options, 'evals:1:1: The key `suite` is missing'],
+    ['a.yaml', undefined, 'options: are missing; give an object'],
+    ['a.yaml', { ...options, tags: ['a'] }, 'tags: is what the test runner decides'],
+  ])('refuses what is no evals or options: %j %j', async (evals, given, message) => {
+    expect(() => nameEvals(evals as never)).not.toThrow();
+    await expect(listEvalTests(evals as never, given as never)).rejects.toThrow(message);
+  });
+});
+
+describe('judgeToolResult', () => {
+  it('throws if nothing is measured, so that `not` does not pass', async () => {
+    await using server = await openTestedServer({ serverCommand: plainServerCommand });
+    const result = await server.callTool('count');
+    expect(await judgeToolResult(result, '1')).toMatchObject({ pass: true });
+    expect(await judgeToolResult(result, '2')).toMatchObject({ pass: false });
+    const judge = { judge: 'It counts.', model: 'anthropic/claude-haiku-4-5' };
+    await expect(judgeToolResult(result, judge)).rejects.toThrow('judge: not measured');
+    for (const other of [undefined, 5, Promise.resolve(result)]) {
+      const judging = judgeToolResult(other as never, '1');
+      await expect(judging).rejects.toThrow('is not the result of `server.callTool`, which has to be awaited');
+    }
+  });
+});
 
 describe('the entry for vitest', () => {
   it('makes a test of each case, with matchers and a fixture for a server, and updates with -u', async () => {
