@@ -32,6 +32,8 @@ interface EvalTestRun {
   signal?: AbortSignal | undefined;
   /** True if the results become the snapshots of `toMatchFile`. */
   updatesSnapshots?: boolean | undefined;
+  /** The command that updates the snapshots, such as `vitest -u`. */
+  updateCommand: string;
 }
 
 /** The results of a gate as tests. */
@@ -63,7 +65,7 @@ export async function listEvalTests(evals: Evals, options: EvalTestOptions): Pro
   return suites.map((suite) => ({
     name: suite.name,
     cases: suite.cases,
-    run: async (ids, { signal, updatesSnapshots = false }) => {
+    run: async (ids, { signal, updatesSnapshots = false, updateCommand }) => {
       const ran = suite.cases.filter(({ id }) => ids.includes(id));
       const isFile = !isSuite(evals);
       const given = {
@@ -75,15 +77,24 @@ export async function listEvalTests(evals: Evals, options: EvalTestOptions): Pro
         ...(ran.length < suite.cases.length && { cases: ran.map(({ id }) => id) }),
         signal,
       };
-      const report = await runGateOf(given, { updatesSnapshots });
-      return createResults(report, { ran, locate: isFile ? (file) => resolve(cwd, file) : null });
+      const advise = (text: string) => text.replaceAll(snapshotCommand, `\`${updateCommand}\``);
+      const report = await runGateOf(given, { updatesSnapshots }).catch((error: unknown) => {
+        if (!(error instanceof ConfigurationError)) throw error;
+        const named = error.issues.map((issue) => ({ ...issue, message: advise(issue.message) }));
+        throw new ConfigurationError(named, { cause: error });
+      });
+      return createResults(report, { ran, advise, locate: isFile ? (file) => resolve(cwd, file) : null });
     },
   }));
 }
 
 function createResults(
   report: Report,
-  { ran, locate }: { ran: readonly SuiteCase[]; locate: ((file: string) => string) | null },
+  {
+    ran,
+    advise,
+    locate,
+  }: { ran: readonly SuiteCase[]; advise: (text: string) => string; locate: ((file: string) => string) | null },
 ): EvalTestResults {
   const judge = (id: string): { failure: EvalFailure | null; note: string | null } => {
     const found = ran.find((each) => each.id === id);
@@ -95,7 +106,10 @@ function createResults(
     const message =
       broken.map((each) => describeCase(each, results.length > 1)).join('\n') ||
       `The case has no result. ${describeVerdict(report)}`;
-    return { failure: createFailure(message, locate === null ? null : (found?.location ?? null), locate), note: null };
+    return {
+      failure: createFailure(advise(message), locate === null ? null : (found?.location ?? null), locate),
+      note: null,
+    };
   };
   return {
     checkCase: (id) => {
@@ -164,6 +178,9 @@ function checkEvals(evals: unknown): ConfigurationIssue[] {
   const message = refuseType(evals, 'paths or globs of evals files, or one suite as a value');
   return [{ input: 'evals', code: 'bad-option-type', message }];
 }
+
+/** How the gate names the command that updates snapshots. A test runner has its own. */
+const snapshotCommand = /the command with --update-snapshots|`mcp-eval-ci run --update-snapshots`/g;
 
 function findRunnerOptions(options: object): ConfigurationIssue[] {
   const given = new Map(Object.entries(options));

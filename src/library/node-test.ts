@@ -24,13 +24,15 @@ export function describeEvals(evals: Evals, options: EvalTestOptions): void {
   });
 }
 
+const updateCommand = 'node --test --test-update-snapshots';
+
 function defineTests({ cases, run }: EvalTests): void {
   const ids = cases.map(({ id }) => id);
   const updatesSnapshots = process.execArgv.includes('--test-update-snapshots');
   let results: Promise<EvalTestResults> | undefined;
   for (const { id, title } of cases) {
     void it(title, async (test) => {
-      results ??= run(ids, { signal: test.signal, updatesSnapshots });
+      results ??= run(ids, { signal: test.signal, updatesSnapshots, updateCommand });
       const note = (await results).checkCase(id);
       if (note !== null) test.skip(note);
     });

@@ -44,7 +44,7 @@ function defineTests({ cases, run }: EvalTests): void {
       const tasks = task.suite?.tasks ?? [];
       const ids = cases.filter((_, index) => tasks[index]?.mode !== 'skip').map((each) => each.id);
       const updatesSnapshots = expect.getState().snapshotState.snapshotUpdateState === 'all';
-      results ??= run(ids, { signal, updatesSnapshots });
+      results ??= run(ids, { signal, updatesSnapshots, updateCommand: 'vitest -u' });
       const note = (await results).checkCase(id);
       if (note !== null) skip(note);
     });

@@ -128,6 +128,18 @@ describe('listEvalTests', () => {
     expect(() => nameEvals(evals as never)).not.toThrow();
     await expect(listEvalTests(evals as never, given as never)).rejects.toThrow(message);
   });
+
+  it('names the command of the test runner that writes a snapshot', async () => {
+    const steps = [{ toolCall: 'count' }, { assert: { toMatchFile: 'snapshots/no.json' } }];
+    await using workspace = await createWorkspace({
+      'a.evals.yaml': JSON.stringify({ suite: 'A', cases: [{ title: 'B', steps }] }),
+    });
+    const [tests] = await listEvalTests('a.evals.yaml', { ...options, cwd: workspace.path });
+    const ids = tests?.cases.map(({ id }) => id) ?? [];
+    await expect(tests?.run(ids, { updateCommand: 'vitest -u' })).rejects.toThrow(
+      'does not exist; write it with `vitest -u`',
+    );
+  });
 });
 
 describe('judgeToolResult', () => {
@@ -182,7 +194,7 @@ describe('the entry for vitest', () => {
         "counting.evals.yaml Counting Counts as before": [
           "failed",
           "EvalFailure: Iterations 1, 2, step 2 (assert)
-        toMatchFile: the result of count is 1, expected "before" (snapshots/count.json). If the change is meant, run the command with --update-snapshots.
+        toMatchFile: the result of count is 1, expected "before" (snapshots/count.json). If the change is meant, run \`vitest -u\`.
         called    count({})
         the result of count, compared with snapshots/count.json (- expected, + actual):
         - "before"
