@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { findMedian } from './child.ts';
 
 const rounds = 15;
-const entries = ['', '/explore', '/report', '/parts'];
+const entries = ['', '/checks', '/explore', '/report', '/node-test', '/parts'];
 
 /** Prints the time of the processor that a program needs to import each entry of the package, as a multiple of an empty program. */
 export async function measureLibraryImport(): Promise<void> {
@@ -14,10 +14,10 @@ export async function measureLibraryImport(): Promise<void> {
     for (const [index, program] of programs.entries()) times[index]?.push(await measureProgram(program));
   }
   const [empty = Number.NaN, ...medians] = times.map(findMedian);
-  console.log(`  empty program:        ${empty.toFixed(0)} ms`);
+  console.log(`  empty program:          ${empty.toFixed(0)} ms`);
   for (const [index, entry] of entries.entries()) {
     const ms = medians[index] ?? Number.NaN;
-    console.log(`  ${`mcp-eval-ci${entry}:`.padEnd(22)}${ms.toFixed(0)} ms, ${(ms / empty).toFixed(2)} × empty`);
+    console.log(`  ${`mcp-eval-ci${entry}:`.padEnd(24)}${ms.toFixed(0)} ms, ${(ms / empty).toFixed(2)} × empty`);
   }
 }
 
