@@ -113,12 +113,12 @@ export interface Unexplored {
   reason: string;
 }
 
-/** The result of exploring a server: pure data, the same for one seed and one server. */
 /** Files that are generated for some servers only: a SQLite database, a PDF, a git repository. */
 export const addedFiles = ['database', 'document', 'repository'] as const;
 
 export type AddedFiles = (typeof addedFiles)[number];
 
+/** The result of exploring a server: pure data, the same for one seed and one server. */
 export interface Exploration {
   version: 1;
   seed: number;

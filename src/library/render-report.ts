@@ -1,3 +1,4 @@
+import { appendAll } from '../base/lists.ts';
 import { ConfigurationError, type ConfigurationIssue } from '../base/errors.ts';
 import { isRecord } from '../base/json.ts';
 import type { Report } from '../model/report.ts';
@@ -15,7 +16,7 @@ export async function renderReportAs(report: Report, given: RenderReportOptions)
     issues.push({ input: 'report', code: 'bad-option-type', message });
   }
   if (reportFormatNames.includes(as)) {
-    issues.push(...findUnknownNames(options, reportSettings[as]));
+    appendAll(issues, findUnknownNames(options, reportSettings[as]));
   } else {
     const hint = suggestNearest(as, reportFormatNames);
     const message = `${JSON.stringify(as)} is no format${hint}; give one of ${reportFormatNames.join(', ')}`;
