@@ -10,7 +10,7 @@ import { createLineReader, type JournalEntry } from '../capture/journal.ts';
 import { parseSplit } from '../capture/split.ts';
 import { splitCommand } from '../server/split-command.ts';
 import type { GivenOptions } from './option-texts.ts';
-import { cancelWith, checkWhole, readServerOptions, type Surroundings } from './server-options.ts';
+import { cancelWith, checkText, checkWhole, readServerOptions, type Surroundings } from './server-options.ts';
 import { requireOptions } from './option-texts.ts';
 
 /** The options of `capture`. */
@@ -53,7 +53,13 @@ const own = ['port', 'split', 'file'] as const;
 export async function captureOf(given: CaptureOptions): Promise<CaptureSession> {
   requireOptions(given);
   const { port = 0, split = '60s', file = 'captured.evals.yaml' } = given;
-  const { options, cwd, context } = readServerOptions({ ...given }, { own, issues: checkWhole('port', given.port, 0) });
+  const { options, cwd, context } = readServerOptions(
+    { ...given },
+    {
+      own,
+      issues: [...checkWhole('port', given.port, 0), ...checkText('file', given.file, 'the path of an evals file')],
+    },
+  );
   const { serverCommand: command, serverUrl: url } = options;
   if ((command === null) === (url === null)) {
     const message = 'names no server, or two; give either `serverCommand` or `serverUrl`';

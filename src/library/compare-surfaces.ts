@@ -8,7 +8,7 @@ import type { VerdictReason } from '../model/verdict.ts';
 import type { ServerFactory } from '../server/in-process-server.ts';
 import type { PolicyInput } from '../suite/policy-schema.ts';
 import { refuseType, requireOptions } from './option-texts.ts';
-import { cancelWith, readServerOptions, type ServerOptions, type Surroundings } from './server-options.ts';
+import { cancelWith, checkText, readServerOptions, type ServerOptions, type Surroundings } from './server-options.ts';
 
 /** The options of `compareSurfaces`. */
 export interface CompareSurfacesOptions extends ServerOptions, Surroundings {
@@ -63,8 +63,8 @@ export async function compareSurfacesOf(given: CompareSurfacesOptions): Promise<
   });
 }
 
-function checkFile({ file, update }: CompareSurfacesOptions): ConfigurationIssue[] {
-  const issues: ConfigurationIssue[] = [];
+function checkFile({ file, update, configuration }: CompareSurfacesOptions): ConfigurationIssue[] {
+  const issues = checkText('configuration', configuration, 'the name of a configuration');
   const isObject = typeof file === 'object' && file !== null;
   if (!isObject && (typeof file !== 'string' || file.trim() === '')) {
     const message = refuseType(file, 'the path of a surface file, or its value');

@@ -185,6 +185,13 @@ export function findProcessOptions(options: object): ConfigurationIssue[] {
     }));
 }
 
+/** Checks a text that no option of the gate has. */
+export function checkText(input: string, value: unknown, wanted: string): ConfigurationIssue[] {
+  if (value === undefined || (typeof value === 'string' && /\S/.test(value))) return [];
+  const message = typeof value === 'string' ? `is blank; give ${wanted}` : refuseType(value, wanted);
+  return [{ input, code: 'bad-option-type', message }];
+}
+
 /** Checks a number that no option of the gate has. */
 export function checkWhole(input: string, value: unknown, least: number): ConfigurationIssue[] {
   if (value === undefined || (Number.isInteger(value) && Number(value) >= least && Number(value) < 2 ** 32)) return [];

@@ -104,7 +104,9 @@ describe('compareSurfaces', () => {
 
   it('refuses files that are none', async () => {
     const server = createServer('hello');
-    expect(await listIssues(compareSurfaces({ server, file: 5 as never, update: 'no' as never }))).toEqual([
+    const wrong = { file: 5, update: 'no', configuration: 5 };
+    expect(await listIssues(compareSurfaces({ server, ...wrong } as never))).toEqual([
+      'configuration cannot be a number; give the name of a configuration',
       'file cannot be a number; give the path of a surface file, or its value',
       'update cannot be a string; give true or false',
     ]);
@@ -156,6 +158,9 @@ describe('capture', () => {
   it('refuses two servers, and throws a CancelledError after its signal', async () => {
     expect(await listIssues(capture({ serverCommand: 'a', serverUrl: 'http://127.0.0.1:1/mcp' }))).toEqual([
       expect.stringContaining('give either'),
+    ]);
+    expect(await listIssues(capture({ serverCommand: 'a', file: ' ' }))).toEqual([
+      'file is blank; give the path of an evals file',
     ]);
     const controller = new AbortController();
     await using session = await capture({ serverCommand: plainServerCommand, signal: controller.signal });
