@@ -50,10 +50,19 @@ export function readsLikeError(outcome: Outcome): boolean {
   return errorTexts.some((form) => form.test(text)) || (/^\s*[^\n]{1,200}\s*$/.test(text) && missingText.test(text));
 }
 
-/** Checks if a document says of itself that it reports a failure: its status is one, it is no success, or it has an error and nothing else. */
+const isNoSuccess = ({ success, ok }: JsonObject) => success === false || ok === false;
+
+/**
+ * Checks if a document says of itself that it reports a failure: its status is one, it is no success, all it has is a list of what was no
+ * success, or an error.
+ */
 function isFailure(document: JsonObject): boolean {
-  const { status, success, ok, error } = document;
-  if (success === false || ok === false) return true;
+  const { status, error } = document;
+  if (isNoSuccess(document)) return true;
+  const [only, ...others] = Object.values(document);
+  if (others.length === 0 && Array.isArray(only) && only.length > 0) {
+    return only.every((entry) => isRecord(entry) && isNoSuccess(entry));
+  }
   if (typeof status === 'string' && errorStatus.test(status)) return true;
   const hasError = (typeof error === 'string' && error.trim() !== '') || isRecord(error);
   return hasError && Object.keys(document).length === 1;

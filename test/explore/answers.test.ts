@@ -16,6 +16,7 @@ describe('isAnswered', () => {
     '{ "status": "task_not_found" }',
     '{"success": false}',
     '{"ok":false,"error":"There is no document","hint":"create one"}',
+    '{"results": [{"source": "a.pdf", "success": false, "error": "Please provide other data"}]}',
     '{"error": "unknown id"}',
     '{"error": {"code": 404}}',
     `參數格式錯誤，錯誤訊息：Unexpected token 'x', "x" is not valid JSON`,
@@ -35,6 +36,9 @@ describe('isAnswered', () => {
     '{"error": "the last one of the log", "count": 2}',
     '{"title": "Error: how to read one"}',
     '[{"status": "error"}]',
+    '{"tasks": [{"title": "Deploy", "status": "failed"}]}',
+    '{"results": [{"success": true}, {"success": false}]}',
+    '{"results": []}',
     `A page about errors.\n${'Words. '.repeat(300)}ENOENT: no such file`,
   ])('takes %j for an answer', (text) => {
     expect(isAnswered(answer(text))).toBe(true);

@@ -129,6 +129,8 @@ describe("models of one's own", () => {
 
   it('are refused before anything starts if they are none', async () => {
     const gate = { serverCommand: plainServerCommand, evals: 'x', models: [{ name: 'parrot', model: {} }] };
-    await expect(runGate(gate as object)).rejects.toThrow('has an entry 1 that is an object; give models that `defineModel` made');
+    await expect(runGate(gate as object)).rejects.toThrow(
+      'has an entry 1 that is an object; give models that `defineModel` made',
+    );
   });
 });
