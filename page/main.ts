@@ -17,8 +17,19 @@ if (theme != null) startTheme(theme);
 repeat?.replaceWith(createCommand(repeat.textContent));
 openForPrint();
 if (app != null && source != null) {
+  const { type, textContent } = source as HTMLScriptElement; // oxlint-disable-line typescript/no-unsafe-type-assertion
+  if (type === 'application/gzip') void decompress(textContent).then((json) => show(app, json));
+  else show(app, textContent);
+}
+
+async function decompress(base64: string): Promise<string> {
+  const bytes = Uint8Array.from(atob(base64), (character) => character.charCodeAt(0));
+  return await new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream('gzip'))).text();
+}
+
+function show(app: HTMLElement, json: string): void {
   // The same version of the gate wrote the data.
-  const data = JSON.parse(source.textContent) as PageData; // oxlint-disable-line typescript/no-unsafe-type-assertion
+  const data = JSON.parse(json) as PageData; // oxlint-disable-line typescript/no-unsafe-type-assertion
   draw(app, data);
   document.documentElement.dataset['ready'] = '';
   performance.mark('usable');

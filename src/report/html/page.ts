@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { gzipSync } from 'node:zlib';
 import type { Evidence } from '../../model/evidence.ts';
 import type { Report } from '../../model/report.ts';
 import type { Difference } from '../../model/difference.ts';
@@ -38,8 +39,8 @@ const maxPlainCases = 100;
 const marks = { passed: '✓', failed: '✗', inconclusive: '?', added: '+', minor: '·' };
 
 /**
- * Renders `report.html`: one page without other files. Its markup has the verdict; its script draws the rest from JSON in the page. Its
- * content security policy lets nothing else run, load or leave: it names the script and the style by their hashes.
+ * Renders `report.html`: one page without other files. Its markup has the verdict; its script draws the rest from JSON in the page, which
+ * is compressed if it is large. Its content security policy lets nothing else run, load or leave: it names the script and the style by their hashes.
  */
 export function renderHtml(
   report: Report,
@@ -54,11 +55,19 @@ export function renderHtml(
 ${head}
 <body>
 ${body}
-<script type="application/json" id="data">${renderPageData(report, { evidence, linkLine, maxBytes })}</script>
+${renderData(renderPageData(report, { evidence, linkLine, maxBytes }))}
 <script>${pageScript}</script>
 </body>
 </html>
 `;
+}
+
+/** In UTF-16 units. A browser reads a larger script element more slowly than it decompresses one. */
+const maxPlainData = 200_000;
+
+function renderData(json: string): string {
+  if (json.length <= maxPlainData) return `<script type="application/json" id="data">${json}</script>`;
+  return `<script type="application/gzip" id="data">${gzipSync(json).toString('base64')}</script>`;
 }
 
 function renderHead(report: Report): string {

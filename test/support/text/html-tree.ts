@@ -1,3 +1,4 @@
+import { gunzipSync } from 'node:zlib';
 import { type DefaultTreeAdapterTypes, parse } from 'parse5';
 import type { PageData } from '../../../src/report/html/page-data.ts';
 
@@ -24,7 +25,12 @@ export function readPage(html: string): PageData {
       ? [node.childNodes.map((child) => ('value' in child ? child.value : '')).join('')]
       : [],
   );
-  return JSON.parse(text ?? '') as PageData;
+  return JSON.parse(readPageText(text ?? '')) as PageData;
+}
+
+/** Reads the text of the element with the page's data, which is compressed if it is large. */
+export function readPageText(text: string): string {
+  return text.startsWith('{') ? text : gunzipSync(Buffer.from(text, 'base64')).toString('utf8');
 }
 
 function collect(node: Node, read: (node: Node) => string[]): string[] {
