@@ -484,8 +484,9 @@ describe.skipIf(missingBrowser !== null)('the page in a browser', () => {
   });
 
   it('draws the first of many cases, and more when asked', async () => {
+    const failure = createFailure({ reasons: ['because '.repeat(200)] });
     const cases = Array.from({ length: 250 }, (_, index) =>
-      createCaseResults({ id: `case-${index}`, title: `Case ${index}`, failed: 1, failures: [createFailure()] }),
+      createCaseResults({ id: `case-${index}`, title: `Case ${index}`, failed: 1, failures: [failure] }),
     );
     const page = renderHtml(createReport({ suites: [createSuiteResults({ cases })] }));
     // So many cases have compressed data, and a few have not.
