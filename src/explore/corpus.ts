@@ -239,8 +239,26 @@ function describeState(steps: readonly ObservedStep[], index: number, { tools }:
     others.findLast(({ request }) => !readOnly.has(nameRequest(request))) ?? (isRepeated ? others.at(-1) : undefined);
   if (last === undefined) return [];
   const state = `state ${nameRequest(reader)} after ${nameRequest(last.request)}`;
-  return isReplacing(steps, last, reader) ? [state, `${state}${overContent}`] : [state];
+  const joined = others.filter(
+    ({ request }) => nameRequest(request) !== nameRequest(last.request) && sharesText(request, last.request),
+  );
+  const ofTools = new Set(joined.map(({ request }) => nameRequest(request)).filter((name) => !readOnly.has(name)));
+  return [
+    state,
+    ...(isReplacing(steps, last, reader) ? [`${state}${overContent}`] : []),
+    ...[...ofTools].map((name) => `${state}${joinedBy}${name}`),
+  ];
 }
+
+/** Checks if two calls have a text in common, which names one thing in both. */
+export function sharesText(left: ExploredRequest, right: ExploredRequest): boolean {
+  if (left.kind !== 'tool' || right.kind !== 'tool') return false;
+  const texts = new Set([...listTexts(right.arguments)].map(({ text }) => text).filter((text) => text !== ''));
+  return [...listTexts(left.arguments)].some(({ text }) => texts.has(text));
+}
+
+/** Comes before the name of a tool whose call names the same thing as the last one. */
+export const joinedBy = ' joined by ';
 
 /** Ends the name of a state that replaced what the reader had read. */
 export const overContent = ' over what it read';

@@ -73,6 +73,20 @@ describe('chooseSessions', () => {
     expect(features.filter((feature) => feature.startsWith('state '))).toEqual(['state read_file after move_file']);
   });
 
+  it('names the call whose thing another call names, too, and none that names other things', () => {
+    const [none, one] = ['[]', '[1]'].map((answer) => call('list_files', {}, answer));
+    const write = (path: string) => call('write_file', { path });
+    const move = call('move_file', { source: 'a.txt', destination: 'b.txt' });
+    const joined = (path: string) => {
+      const steps = [write(path), none, move, one].flatMap((step) => step ?? []);
+      return choose([steps])
+        .flatMap(({ adds }) => adds)
+        .filter((feature) => feature.startsWith('state '));
+    };
+    expect(joined('a.txt')).toContain('state list_files after move_file joined by write_file');
+    expect(joined('c.txt').join()).not.toContain('joined');
+  });
+
   it('keeps a value of a list that is not the default, which a call without it shows', () => {
     const [none, name, size] = [{}, { sortBy: 'name' }, { sortBy: 'size' }].map((args) => [call('list_files', args)]);
     const adds = choose([none ?? [], size ?? [], name ?? []]).map((kept) => kept.adds);

@@ -160,6 +160,20 @@ describe('draftEvals', () => {
     expect(draft([explored], ['list_notes']).map(({ calls }) => calls.length)).toEqual([4]);
   });
 
+  it('names all calls whose things refer to each other', () => {
+    const chain = [
+      call('create_note', 'created', { title: 'Alpha' }),
+      call('list_notes', 'Alpha'),
+      call('link_note', 'linked', { from: 'Alpha' }),
+      call('delete_note', 'deleted', { title: 'Alpha' }),
+      call('list_notes', 'none'),
+    ];
+    const explored = session(chain, ['state list_notes after delete_note joined by link_note']);
+    expect(draft([explored]).map(({ title }) => title)).toEqual([
+      'list_notes sees what create_note, link_note and delete_note left',
+    ]);
+  });
+
   it('says how many lines a long text has', () => {
     const explored = session([call('echo', 'Delta\nEpsilon', { message: 'Delta\nEpsilon\n' })], ['tool echo']);
     expect(draft([explored]).map(({ title }) => title)).toEqual(['echo answers with message of 2 lines']);

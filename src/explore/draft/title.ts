@@ -1,7 +1,7 @@
 import { isRefused } from '../answers.ts';
 import { isJsonEqual } from '../../base/json.ts';
 import { clipText } from '../../base/text.ts';
-import { kindsOfLists, overContent } from '../corpus.ts';
+import { joinedBy, kindsOfLists, overContent } from '../corpus.ts';
 import { type ExploredRequest, type ExploredSession, nameRequest, type ObservedStep } from '../exploration.ts';
 import { readOutcomeText } from '../stability/texts.ts';
 import { readVerb } from '../vocabulary/names.ts';
@@ -41,6 +41,10 @@ function describeState({ steps, adds }: Pick<ExploredSession, 'steps' | 'adds'>)
   const found = seen.findLast(isAdded) ?? seen[0];
   if (found === undefined) return null;
   const { reader, writer } = found;
+  if (adds.some((feature) => feature.startsWith('state ') && feature.includes(joinedBy))) {
+    const writers = new Set(steps.flatMap(({ request }) => (isWriter(request) ? [nameRequest(request)] : [])));
+    return `${reader} sees what ${[...writers].join(', ').replace(/, (?=[^,]*$)/, ' and ')} left`;
+  }
   const state = `state ${reader} after ${writer}`;
   if (!adds.includes(state) && adds.includes(`${state}${overContent}`)) return `${reader} sees what ${writer} replaced`;
   switch (readVerb(writer)) {

@@ -1,4 +1,5 @@
 import { isAnswered } from '../answers.ts';
+import { sharesText } from '../corpus.ts';
 import { type JsonObject, listTexts } from '../../base/json.ts';
 import type { ExploredRequest, ObservedStep } from '../exploration.ts';
 import type { ListedTool } from '../inventory.ts';
@@ -33,6 +34,7 @@ export async function linkTools(context: PhaseContext): Promise<void> {
   if (await findTargets(context)) await coverParameters({ ...context, tools: await findSetups(context) });
   await followEffects(context);
   await followStatements(context);
+  await joinMade(context);
   await replaceFiles(context);
   await searchMade(context);
 }
@@ -273,6 +275,44 @@ async function followEffects(context: PhaseContext): Promise<void> {
       if (read === undefined || Object.hasOwn(call.arguments, option)) continue;
       const dry = callTool(tool, { ...call.arguments, [option]: true });
       await lab.run([...call.setup, read, dry, read], { phase: 'chains', start: 'new' });
+    }
+  }
+}
+
+/** The most things that are joined to one that was made. */
+const maxJoins = 4;
+
+/**
+ * Makes a thing that names one made before it, such as a relation, and then removes the one that it names, with the same requests of readers
+ * after each: a server decides what happens to the other one, and what a search for one of them shows.
+ */
+async function joinMade(context: PhaseContext): Promise<void> {
+  const { lab, knowledge, tools } = context;
+  const makers = tools.filter(
+    (tool) => isMaker(tool) && !lab.isHarmless(tool.name) && knowledge.working.has(tool.name),
+  );
+  const removers = tools.filter((tool) => readVerb(tool.name) === 'remove' && knowledge.working.has(tool.name));
+  let joins = 0;
+  for (const maker of makers) {
+    for (const joiner of makers.filter((other) => other !== maker && lab.explainStop(other.name) === null)) {
+      const made = knowledge.working.get(maker.name);
+      if (made === undefined || joins === maxJoins) return;
+      const setup = [...made.setup, callTool(maker, made.arguments)];
+      const prepared = await lab.run(setup, { phase: 'chains', start: 'new' });
+      if (prepared === null) return;
+      const args = buildArguments(joiner, knowledge, { before: prepared.steps });
+      const join = callTool(joiner, args);
+      if (!setup.slice(-1).some((make) => sharesText(join, make))) continue;
+      joins += 1;
+      const reads = await listReads(maker, made, context);
+      if (reads === null) return;
+      const removals = removers.flatMap((remover): ExploredRequest[] => {
+        const call = knowledge.working.get(remover.name);
+        const isOfMade = call?.setup.some((request) => request.kind === 'tool' && request.tool === maker.name) === true;
+        return isOfMade && call !== undefined ? [callTool(remover, call.arguments), ...reads] : [];
+      });
+      const session = [...setup, ...reads, join, ...reads, ...removals];
+      if ((await lab.run(session, { phase: 'chains', start: 'new' })) === null) return;
     }
   }
 }
