@@ -169,7 +169,12 @@ function compareRefusals(bases: readonly Outcome[], head: Outcome): StepDifferen
 function dropTextCopies<T extends { pointer: string }>(differences: readonly T[]): T[] {
   const prefix = '/structuredContent';
   const known = new Set(
-    differences.flatMap(({ pointer }) => (pointer.startsWith(prefix) ? [pointer.slice(prefix.length)] : [])),
+    differences.flatMap(({ pointer }) => {
+      if (!pointer.startsWith(prefix)) return [];
+      const inner = pointer.slice(prefix.length);
+      // What is no object needs a member around it there, and none in a text.
+      return [inner, inner.replace(/^\/[^/]+/, '')];
+    }),
   );
   const firsts = new Set<string>();
   return differences.filter(({ pointer }) => {

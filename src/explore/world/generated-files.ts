@@ -76,7 +76,7 @@ interface NeededFiles {
 }
 
 const neededFiles: Readonly<Record<AddedFiles, NeededFiles>> = {
-  // A database is a file of its own, which a repository would have.
+  // Before the repository, where all other files are committed.
   database: {
     isNeeded: (tools) => tools.some((tool) => mentions(tool, /\bsqlite/i) && hasDatabaseParameter(tool)),
     add: addFile(databaseFile, gunzipSync(Buffer.from(database, 'base64'))),

@@ -1,0 +1,48 @@
+import { describe, expect, it } from 'vitest';
+import type { SentStep } from '../../src/behaviour/bench.ts';
+import { compareRun } from '../../src/behaviour/compare-runs.ts';
+
+const run = (structuredContent: object, text: unknown): SentStep[] => [
+  {
+    observation: {
+      outcome: {
+        kind: 'result',
+        isError: false,
+        result: {
+          content: [{ type: 'text', text: JSON.stringify(text) }],
+          structuredContent: { ...structuredContent },
+        },
+      },
+      files: { added: [], changed: [], removed: [] },
+      noise: null,
+    },
+    durationMs: 1,
+  },
+];
+
+const list = (base: SentStep[], head: SentStep[]) =>
+  compareRun([base, base], head, {
+    requests: [{ request: { kind: 'tool', tool: 'list', arguments: {} }, isWrong: false, mayMake: false }],
+    roots: { base: [], head: [] },
+    callMs: 1000,
+    alone: new Map(),
+  }).differences.map(({ pointer }) => pointer);
+
+describe('compareRun', () => {
+  it('names a difference once that the structured content and its text have, also in a member around it', () => {
+    const [one, two] = [{ name: 'Alpha' }, { name: 'Beta' }];
+    expect(list(run(one, one), run(two, two))).toEqual(['/structuredContent/name']);
+    expect(list(run({ notes: [one] }, [one]), run({ notes: [two] }, [two]))).toEqual([
+      '/structuredContent/notes/*/name',
+    ]);
+  });
+
+  it('names what only the text shows, and what differs elsewhere in it', () => {
+    const [one, two] = [{ name: 'Alpha' }, { name: 'Beta' }];
+    expect(list(run(one, one), run(one, two))).toEqual(['/content/*/text/name']);
+    expect(list(run(one, { title: 'a' }), run(two, { title: 'b' }))).toEqual([
+      '/content/*/text/title',
+      '/structuredContent/name',
+    ]);
+  });
+});
