@@ -15,6 +15,7 @@ import {
 import { dirname, join, relative, resolve, sep } from 'node:path';
 import { ConfigurationError } from '../base/errors.ts';
 import { isDirectory, isWithin, readInput } from '../base/files.ts';
+import { explainProgram } from './kept-repository.ts';
 
 /** The limits of a workspace, because every place has a copy. */
 const maxBytes = 64 * 1024 * 1024;
@@ -60,6 +61,7 @@ export async function readWorkspace(written: string, cwd: string): Promise<Works
   const found: Found = { files: [], blank: [], directories: [], repositories: [], bytes: 0 };
   await visit(path, '', found);
   const { files, blank, directories, repositories } = found;
+  for (const repository of repositories) await refusePrograms(repository, path, found);
   return { path, files: files.toSorted(), blank, directories: directories.toSorted(), repositories };
 }
 
@@ -117,6 +119,15 @@ function refuseTwoNames(directory: string): ConfigurationError {
 function nameKept(file: string, { repositories = [] }: Pick<Workspace, 'repositories'>): string {
   const found = repositories.find((name) => isWithin(name, file));
   return found === undefined ? file : join(dirname(found), gitDirectory.kept, relative(found, file));
+}
+
+/** @throws {ConfigurationError} for a file of a kept repository that can make git run a program */
+async function refusePrograms(repository: string, path: string, found: Found): Promise<void> {
+  for (const file of found.files.filter((each) => isWithin(repository, each))) {
+    const kept = nameKept(file, found);
+    const why = await explainProgram(relative(repository, file), join(path, kept));
+    if (why !== null) throw refuse('repository-program', `${kept} ${why}; remove it`);
+  }
 }
 
 function refuseSize({ files, bytes }: Found): ConfigurationError {

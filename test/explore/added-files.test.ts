@@ -84,6 +84,28 @@ describe.runIf(findProgram('git') !== null)('a workspace with a repository', () 
     expect(git(copy, 'status', '--porcelain')).toEqual(['M notes.txt', 'A  table.csv']);
   });
 
+  it.each([
+    ['config', '[core]\n\tbare = false\n\tfsmonitor = ./run\n', 'has a setting in line 3 that may name a program'],
+    ['config', '[core] hooksPath = x\n', 'has a setting in line 1'],
+    ['config', '[include]\n\tpath = other\n', 'has a setting in line 1'],
+    ['config', '[user]\n\tname = a\\\n[alias]\n', 'has a setting in line 2'],
+    ['hooks/pre-commit', 'exit 1\n', 'is a program that git would run in each copy; remove it'],
+    ['modules/a/config', '[core]\n', 'is of a submodule'],
+  ])('is refused if its %s can make git run a program: %j', async (name, text, message) => {
+    await using directory = await createWorkspace({
+      [`.gitted/${name}`]: text,
+      '.gitted/HEAD': 'ref: refs/heads/main\n',
+    });
+    await expect(readWorkspace(directory.path, '/')).rejects.toThrow(`.gitted/${name} ${message}`);
+  });
+
+  it('may have settings that name no program', async () => {
+    const config =
+      '# Of a clone\n[core]\n\tbare = false\n[remote "origin"]\n\turl = https://example.com/a.git\n\tfetch = +refs/heads/*:refs/remotes/origin/*\n[branch "main"]\n\tmerge = refs/heads/main\n';
+    await using directory = await createWorkspace({ '.gitted/config': config, '.gitted/hooks/a.sample': 'exit 1\n' });
+    expect((await readWorkspace(directory.path, '/')).files).toEqual(['.git/config', '.git/hooks/a.sample']);
+  });
+
   it('is refused where it has both names', async () => {
     await using directory = await createWorkspace();
     for (const name of ['.git', '.gitted']) {
