@@ -300,7 +300,7 @@ async function exploreForInit(
       // Each world had a directory and a HOME of its own. Without the key, a server that keeps its state there finds that of other cases.
       workspace: draft.needsWorkspace ? key : emptyName,
       upstream: nameUpstream(flags),
-      fixture: draft.needsWorkspace && isNew ? await generateFiles(exploration.addedFiles ?? []) : null,
+      fixture: draft.needsWorkspace && isNew ? (await generateFiles(exploration.addedFiles ?? [])).workspace : null,
       surface,
     },
     print: ({ files, manual }, hasPassed) => {

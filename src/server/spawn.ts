@@ -20,6 +20,48 @@ export function spawnByName(file: string, args: readonly string[], options: Proc
   return start(file, args, options);
 }
 
+/** How a program ended, and what it printed. */
+export interface ProgramEnd {
+  /** Null if a signal ended it. */
+  code: number | null;
+  signal: NodeJS.Signals | null;
+  stdout: string;
+  /** The last 64 KiB. */
+  stderr: string;
+  /** True if it was ended because it printed more than it may. */
+  isTooLong: boolean;
+}
+
+const maxErrorLength = 64 * 1024;
+
+/**
+ * Runs a program without a shell and input, and collects what it prints. Ends it once stdout has more than `maxBytes`.
+ *
+ * @throws {Error} if it cannot be started, or if the signal of the options aborts
+ */
+export async function runProgram(
+  file: string,
+  args: readonly string[],
+  { maxBytes, ...options }: Omit<ProcessOptions, 'stdio'> & { maxBytes: number },
+): Promise<ProgramEnd> {
+  const child = spawnProgram(file, args, { ...options, stdio: ['ignore', 'pipe', 'pipe'] });
+  const chunks: Buffer[] = [];
+  let size = 0;
+  let stderr = '';
+  child.stdout?.on('data', (chunk: Buffer) => {
+    size += chunk.length;
+    if (size > maxBytes) child.kill('SIGKILL');
+    else chunks.push(chunk);
+  });
+  child.stderr?.setEncoding('utf8').on('data', (chunk: string) => (stderr = (stderr + chunk).slice(-maxErrorLength)));
+  return await new Promise((resolve, reject) => {
+    child.once('error', reject);
+    child.once('close', (code, signal) =>
+      resolve({ code, signal, stdout: Buffer.concat(chunks).toString('utf8'), stderr, isTooLong: size > maxBytes }),
+    );
+  });
+}
+
 /**
  * Waits until the event loop has read what had arrived. The loop may see the end of a process before its last output, and after a pause the
  * timer of a limit fires before the loop reads again.

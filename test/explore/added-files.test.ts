@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { mkdir, readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import { generateFiles, generatedWorkspace, listNeeded } from '../../src/explore/world/generated-files.ts';
 import { putBack } from '../../src/explore/world/put-back.ts';
 import { takeSnapshot } from '../../src/explore/world/snapshot.ts';
@@ -35,7 +35,7 @@ describe('a server with the tool', () => {
 
 describe('added files', () => {
   it('are a database with a table of two rows, and a document whose objects are where it says', async () => {
-    const workspace = await generateFiles(['database', 'document']);
+    const { workspace } = await generateFiles(['database', 'document']);
     await using directory = await createWorkspace();
     await copyWorkspace(workspace, directory.path);
     const { DatabaseSync } = await import('node:sqlite');
@@ -55,12 +55,26 @@ describe('added files', () => {
   });
 });
 
+describe('generateFiles', () => {
+  afterEach(() => {
+    vi.unstubAllEnvs();
+  });
+
+  it('says what it cannot make without git, and makes the rest', async () => {
+    vi.stubEnv('PATH', '/no-such-directory');
+    const { workspace, added, missing } = await generateFiles(['document', 'repository']);
+    expect(added).toEqual(['document']);
+    expect(workspace.files).toContain('guide.pdf');
+    expect(missing).toEqual([{ subject: 'files: repository', reason: 'this machine has no git' }]);
+  });
+});
+
 describe.runIf(findProgram('git') !== null)('a workspace with a repository', () => {
   it('has commits, a staged file and a change, and the same bytes each time', async () => {
     const [made, again] = await Promise.all([generateFiles(['repository']), generateFiles(['repository'])]);
     expect(made).toEqual(again);
     await using directory = await createWorkspace();
-    await copyWorkspace(made, directory.path);
+    await copyWorkspace(made.workspace, directory.path);
     expect(git(directory.path, 'status', '--porcelain')).toEqual(['M notes.txt', 'A  table.csv']);
     expect(git(directory.path, 'log', '--format=%s %ad', '--date=short')).toEqual([
       'Add the guide and the data 2024-01-16',
@@ -72,7 +86,7 @@ describe.runIf(findProgram('git') !== null)('a workspace with a repository', () 
   it('is kept as a directory that a repository can hold, and put back with its index', async () => {
     await using directory = await createWorkspace();
     const [kept, copy] = [join(directory.path, 'kept'), join(directory.path, 'copy')];
-    await keepWorkspace(await generateFiles(['repository']), kept);
+    await keepWorkspace((await generateFiles(['repository'])).workspace, kept);
     expect(await readdir(kept)).toContain('.gitted');
     expect(await readdir(kept)).not.toContain('.git');
     const workspace = await readWorkspace(kept, directory.path);

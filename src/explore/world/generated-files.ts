@@ -1,7 +1,8 @@
 import { gunzipSync } from 'node:zlib';
+import { describeError } from '../../base/errors.ts';
 import { isRecord, type JsonObject } from '../../base/json.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
-import { type AddedFiles, addedFiles } from '../exploration.ts';
+import { type AddedFiles, addedFiles, type Unexplored } from '../exploration.ts';
 import { databaseFile } from '../vocabulary/statements.ts';
 import { splitName } from '../vocabulary/names.ts';
 import { addRepository, needsRepository, type RepositoryPlan } from './repository.ts';
@@ -71,8 +72,8 @@ const addFile = (file: string, content: string | Buffer) => (workspace: Workspac
 /** Files that only some servers need: others would list them, and read them as text. */
 interface NeededFiles {
   isNeeded: (tools: readonly JsonObject[]) => boolean;
-  /** Null if this machine cannot make them. */
-  add: (workspace: Workspace) => Workspace | Promise<Workspace | null>;
+  /** Throws the reason if this machine cannot make them. */
+  add: (workspace: Workspace) => Workspace | Promise<Workspace>;
 }
 
 const neededFiles: Readonly<Record<AddedFiles, NeededFiles>> = {
@@ -101,9 +102,20 @@ export function listNeeded(tools: readonly JsonObject[]): AddedFiles[] {
   return addedFiles.filter((name) => neededFiles[name].isNeeded(tools));
 }
 
-/** Generates the files of an exploration. Leaves out what this machine cannot make. */
-export async function generateFiles(added: readonly AddedFiles[]): Promise<Workspace> {
+/** Generates the files of an exploration; `missing` says what this machine cannot make. */
+export async function generateFiles(
+  wanted: readonly AddedFiles[],
+): Promise<{ workspace: Workspace; added: AddedFiles[]; missing: Unexplored[] }> {
   let workspace = generatedWorkspace;
-  for (const name of added) workspace = (await neededFiles[name].add(workspace)) ?? workspace;
-  return workspace;
+  const added: AddedFiles[] = [];
+  const missing: Unexplored[] = [];
+  for (const name of wanted) {
+    try {
+      workspace = await neededFiles[name].add(workspace);
+      added.push(name);
+    } catch (error) {
+      missing.push({ subject: `files: ${name}`, reason: describeError(error) });
+    }
+  }
+  return { workspace, added, missing };
 }

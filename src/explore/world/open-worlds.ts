@@ -12,6 +12,7 @@ import type { OpenProxy, ServerContext, StartContext } from '../../server/runnin
 import type { SandboxOptions } from '../../server/sandbox/open-sandbox.ts';
 import { startInPlace } from '../../server/start-in-place.ts';
 import { makeRootElsewhere, makeTemporaryRoot, removeTree } from '../../server/temporary-root.ts';
+import type { Unexplored } from '../exploration.ts';
 import { fillPlace, namePlace } from '../../workspace/place.ts';
 import { emptyWorkspace, type Workspace } from '../../workspace/workspace.ts';
 import { environmentCanary, fileCanary } from './canary.ts';
@@ -65,6 +66,7 @@ export async function openWorlds(start: ServerStart, context: ServerContext): Pr
   for (const each of roots) base.watchdog.addDirectory(each);
   let count = 0;
   let files: NonNullable<WorldSource['files']> = { workspace: start.workspace, added: [] };
+  let missing: readonly Unexplored[] = [];
   const openOne = async (variant: WorldVariant) => {
     count += 1;
     const name = nameWorld(variant, count);
@@ -84,7 +86,7 @@ export async function openWorlds(start: ServerStart, context: ServerContext): Pr
     const added = listNeeded((await world.list('tools/list', 'tools')) ?? []);
     if (added.length === 0) return world;
     await world[Symbol.asyncDispose]();
-    files = { workspace: await generateFiles(added), added };
+    ({ missing, ...files } = await generateFiles(added));
     return await openOne(variant);
   };
   const kept = resources.move();
@@ -92,7 +94,9 @@ export async function openWorlds(start: ServerStart, context: ServerContext): Pr
     sandbox: sandboxReport?.level ?? 'none',
     isShared: false,
     isGivenWorkspace: [start.command, ...Object.values(start.env)].some((text) => text.includes('{{workspace}}')),
-    missing: [],
+    get missing() {
+      return missing;
+    },
     get files() {
       return files;
     },

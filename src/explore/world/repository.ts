@@ -1,12 +1,11 @@
-import { once } from 'node:events';
 import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { devNull, tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { text } from 'node:stream/consumers';
 import { readInput } from '../../base/files.ts';
 import { isRecord, type JsonObject } from '../../base/json.ts';
+import { clipText } from '../../base/text.ts';
 import { findProgram } from '../../server/programs.ts';
-import { spawnProgram } from '../../server/spawn.ts';
+import { runProgram } from '../../server/spawn.ts';
 import { copyWorkspace, type Workspace } from '../../workspace/workspace.ts';
 import { splitName } from '../vocabulary/names.ts';
 
@@ -15,6 +14,7 @@ const identity = { name: 'mcp-eval-ci', email: 'mcp-eval-ci@example.com' };
 const times = ['2024-01-15T12:00:00Z', '2024-01-16T12:00:00Z'];
 
 const timeLimitMs = 10_000;
+const maxOutputBytes = 1024 * 1024;
 
 /** Parameters that name a directory with a repository. That of a service, such as `owner` and `repo`, is none. */
 const repositoryNames = /^(?:git )?repo(?:sitory)? (?:path|dir|directory|root|folder)$/;
@@ -40,14 +40,13 @@ export interface RepositoryPlan {
 
 /**
  * Adds a git repository to generated files: two commits, a branch at the first one, a tag, a staged file and a change that is not staged. Every
- * other file is committed. Null if this machine has no git, or one that fails.
+ * other file is committed.
+ *
+ * @throws {Error} with the reason if this machine has no git, or one that fails
  */
-export async function addRepository(
-  workspace: Workspace,
-  { changed, staged }: RepositoryPlan,
-): Promise<Workspace | null> {
+export async function addRepository(workspace: Workspace, { changed, staged }: RepositoryPlan): Promise<Workspace> {
   const program = findProgram('git');
-  if (program === null) return null;
+  if (program === null) throw new Error('this machine has no git');
   const directory = await mkdtemp(join(tmpdir(), 'mcp-eval-ci-repository-'));
   const git = async (time: string, ...args: string[]) => await runGit(program, args, { directory, time });
   const [first = '', second = ''] = times;
@@ -71,8 +70,6 @@ export async function addRepository(
     await git(second, 'update-index', '--add', '--cacheinfo', `100644,${content},${staged}`);
     await rm(join(directory, '.git', 'COMMIT_EDITMSG'));
     return await readRepository(workspace, directory);
-  } catch {
-    return null;
   } finally {
     await rm(directory, { recursive: true, force: true, maxRetries: 3 });
   }
@@ -92,17 +89,10 @@ async function runGit(
     GIT_AUTHOR_DATE: time,
     GIT_COMMITTER_DATE: time,
   };
-  const child = spawnProgram(program, args, {
-    cwd: directory,
-    env,
-    stdio: ['ignore', 'pipe', 'pipe'],
-    timeout: timeLimitMs,
-  });
-  const ended = once(child, 'close');
-  if (child.stdout === null || child.stderr === null) throw new Error('git has no output.');
-  const [output, errors] = await Promise.all([text(child.stdout), text(child.stderr), ended]);
-  if (child.exitCode !== 0) throw new Error(`git ${args[0]} failed: ${errors.trim()}`);
-  return output.trim();
+  const limits = { timeout: timeLimitMs, maxBytes: maxOutputBytes };
+  const { code, stdout, stderr } = await runProgram(program, args, { cwd: directory, env, ...limits });
+  if (code !== 0) throw new Error(`git ${args[0]} failed: ${clipText(stderr.trim(), 200) || 'it did not end in time'}`);
+  return stdout.trim();
 }
 
 async function readRepository(workspace: Workspace, directory: string): Promise<Workspace> {

@@ -4,7 +4,7 @@ import { dirname, join, relative, resolve } from 'node:path';
 import { describeError } from '../../base/errors.ts';
 import { readTextFile } from '../../base/files.ts';
 import { findProgram } from '../../server/programs.ts';
-import { spawnProgram } from '../../server/spawn.ts';
+import { runProgram } from '../../server/spawn.ts';
 import type { GitCheckout } from './ci-systems.ts';
 
 const shortTimeoutMs = 30_000;
@@ -174,32 +174,16 @@ export async function runGit(
   const repository = await findRepository(cwd);
   if (repository === null) throw new GitError('there is no git repository here');
   await using view = await openView(repository);
-  const child = spawnProgram(view.git, args, {
+  const { code, stdout, stderr, isTooLong } = await runProgram(view.git, args, {
     cwd: join(repository.top, repository.prefix),
     env: view.env,
-    stdio: ['ignore', 'pipe', 'pipe'],
     timeout: timeoutMs,
+    maxBytes,
     ...(signal === undefined ? {} : { signal }),
   });
-  const chunks: Buffer[] = [];
-  let size = 0;
-  let errors = '';
-  child.stdout?.on('data', (chunk: Buffer) => {
-    size += chunk.length;
-    if (size > maxBytes) child.kill('SIGKILL');
-    else chunks.push(chunk);
-  });
-  child.stderr?.setEncoding('utf8').on('data', (chunk: string) => {
-    errors = (errors + chunk).slice(0, maxErrorLength);
-  });
-  return await new Promise((done, reject) => {
-    child.once('error', reject);
-    child.once('close', (code) => {
-      if (code === 0) return done(Buffer.concat(chunks).toString('utf8'));
-      const why = size > maxBytes ? 'it prints too much' : errors.trim();
-      return reject(new GitError(code === null ? why || 'git did not end in time' : why, code));
-    });
-  });
+  if (code === 0) return stdout;
+  const why = isTooLong ? 'it prints too much' : stderr.trim().slice(0, maxErrorLength);
+  throw new GitError(code === null ? why || 'git did not end in time' : why, code);
 }
 
 const maxErrorLength = 4096;

@@ -1,11 +1,11 @@
 import { existsSync } from 'node:fs';
 import { mkdir, readdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { ServerStartError } from '../../base/errors.ts';
+import { describeError, ServerStartError } from '../../base/errors.ts';
 import { readTextFile } from '../../base/files.ts';
 import { isRecord, tryParseJson } from '../../base/json.ts';
 import { joinCommand } from '../../server/split-command.ts';
-import { spawnProgram } from '../../server/spawn.ts';
+import { runProgram } from '../../server/spawn.ts';
 import type { PlannedPackage } from '../plan/plan-package.ts';
 import { removeAbandoned } from './base-checkout.ts';
 
@@ -163,7 +163,7 @@ function missingInstaller(what: string): ServerStartError {
   return new ServerStartError(`${what} is not on this machine.`, { hint: 'Install it in a step before the gate.' });
 }
 
-const maxOutputBytes = 64 * 1024;
+const maxOutputBytes = 16 * 1024 * 1024;
 
 /** Runs an installer. Returns its output. */
 async function runInstaller(
@@ -176,24 +176,20 @@ async function runInstaller(
   }: { directory: string; environment: Readonly<Record<string, string | undefined>>; signal: AbortSignal },
 ): Promise<string> {
   signal.throwIfAborted();
-  const child = spawnProgram(file, args, {
+  const end = await runProgram(file, args, {
     cwd: directory,
     env: { ...environment },
-    stdio: ['ignore', 'pipe', 'pipe'],
     signal,
     killSignal: 'SIGKILL',
-  });
-  let [stdout, stderr] = ['', ''];
-  child.stdout?.setEncoding('utf8').on('data', (chunk: string) => (stdout = (stdout + chunk).slice(-maxOutputBytes)));
-  child.stderr?.setEncoding('utf8').on('data', (chunk: string) => (stderr = (stderr + chunk).slice(-maxOutputBytes)));
-  const code = await new Promise<number | string>((resolve) => {
-    child.on('error', (error) => resolve(error.message));
-    child.on('close', (exitCode, ended) => resolve(exitCode ?? ended ?? 'ended'));
-  });
+    maxBytes: maxOutputBytes,
+  }).catch((error: unknown) => ({ code: null, signal: null, stdout: '', stderr: describeError(error) }));
   signal.throwIfAborted();
-  if (code === 0) return stdout;
-  const lines = `${stdout}\n${stderr}`.split('\n').filter((line) => line.trim() !== '');
-  const said = lines.find((line) => /error|ERR!/i.test(line)) ?? lines.at(-1) ?? `exit code ${code}`;
+  if (end.code === 0) return end.stdout;
+  const lines = `${end.stdout}\n${end.stderr}`.split('\n').filter((line) => line.trim() !== '');
+  const said =
+    lines.find((line) => /error|ERR!/i.test(line)) ??
+    lines.at(-1) ??
+    `it ended with ${end.signal ?? `exit code ${end.code}`}`;
   throw new ServerStartError(`The release could not be installed: ${said.trim().slice(0, 300)}`, {
     stderrTail: lines.slice(-20),
   });

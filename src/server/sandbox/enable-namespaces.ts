@@ -1,10 +1,11 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { describeError } from '../../base/errors.ts';
 import type { Logger } from '../../base/logger.ts';
 import { clipText } from '../../base/text.ts';
 import { linkPage } from '../../base/version.ts';
 import { findProgram } from '../programs.ts';
-import { spawnProgram } from '../spawn.ts';
+import { runProgram } from '../spawn.ts';
 
 /** A setting of the kernel that can forbid users to make namespaces. */
 interface Setting {
@@ -79,22 +80,19 @@ function readSetting(path: string): string | null {
 async function setWithSudo(assignment: string, environment: NodeJS.ProcessEnv): Promise<string | null> {
   const sudo = findProgram('sudo', { path: environment['PATH'] });
   if (sudo === null) return 'no directory of PATH has sudo';
-  const child = spawnProgram(sudo, ['--non-interactive', 'sysctl', '-w', assignment], {
-    cwd: '/',
-    env: { PATH: environment['PATH'] },
-    stdio: ['ignore', 'ignore', 'pipe'],
-    timeout: stepTimeoutMs,
-    killSignal: 'SIGKILL',
-  });
-  let text = '';
-  child.stderr?.on('data', (chunk: Buffer) => {
-    text += String(chunk);
-  });
-  return await new Promise((resolve) => {
-    child.once('error', (error) => resolve(error.message));
-    child.once('close', (code, signal) => {
-      const line = clipText(text.trim().split('\n', 1)[0] ?? '', 200);
-      resolve(code === 0 ? null : line || `it ended with ${signal ?? `exit code ${code}`}`);
+  try {
+    const { code, signal, stderr } = await runProgram(sudo, ['--non-interactive', 'sysctl', '-w', assignment], {
+      cwd: '/',
+      env: { PATH: environment['PATH'] },
+      timeout: stepTimeoutMs,
+      killSignal: 'SIGKILL',
+      maxBytes: maxOutputBytes,
     });
-  });
+    const line = clipText(stderr.trim().split('\n', 1)[0] ?? '', 200);
+    return code === 0 ? null : line || `it ended with ${signal ?? `exit code ${code}`}`;
+  } catch (error) {
+    return describeError(error);
+  }
 }
+
+const maxOutputBytes = 64 * 1024;
