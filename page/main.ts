@@ -12,14 +12,24 @@ import { createSuiteCard } from './suite-card.ts';
 import { startTheme } from './theme.ts';
 import { createTrendCard } from './trend-card.ts';
 
+const tooOld =
+  'This browser cannot unpack the cases of this report. Open it in Chrome or Edge 80, Firefox 113, Safari 16.4 or later, or read report.json.';
+
 const [app, theme, repeat, source] = ['app', 'theme', 'repeat', 'data'].map((id) => document.getElementById(id));
 if (theme != null) startTheme(theme);
 repeat?.replaceWith(createCommand(repeat.textContent));
 openForPrint();
 if (app != null && source != null) {
   const { type, textContent } = source as HTMLScriptElement; // oxlint-disable-line typescript/no-unsafe-type-assertion
-  if (type === 'application/gzip') void decompress(textContent).then((json) => show(app, json));
-  else show(app, textContent);
+  if (type !== 'application/gzip') show(app, textContent);
+  else if ('DecompressionStream' in globalThis) void decompress(textContent).then((json) => show(app, json));
+  else refuse(app);
+}
+
+/** The verdict and its reasons stand above, and need no script. */
+function refuse(app: HTMLElement): void {
+  app.replaceChildren(create('p', { role: 'alert' }, tooOld));
+  document.documentElement.dataset['ready'] = '';
 }
 
 async function decompress(base64: string): Promise<string> {

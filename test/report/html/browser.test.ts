@@ -491,6 +491,9 @@ describe.skipIf(missingBrowser !== null)('the page in a browser', () => {
     const page = renderHtml(createReport({ suites: [createSuiteResults({ cases })] }));
     // So many cases have compressed data, and a few have not.
     expect([page, html].map((text) => text.includes('<script type="application/gzip"'))).toEqual([true, false]);
+    await using old = await openFilePage(browser, page, { watch: 'delete globalThis.DecompressionStream' });
+    expect(await old.page.getByRole('alert').innerText()).toContain('This browser cannot unpack the cases');
+    expect(old.complaints).toEqual([]);
     await using open = await openFilePage(browser, page);
     expect(open.complaints).toEqual([]);
     expect(await titles(open.page)).toHaveLength(40);
