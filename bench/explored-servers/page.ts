@@ -48,11 +48,11 @@ export async function writePage(measured: readonly Measured[]): Promise<void> {
     ...(any === undefined
       ? []
       : [
-          `After commit \`${any.commit}\`, ${any.date}, Node.js ${any.node}, ${any.processors} processors, shared with other work, so that processor time says more than the seconds that passed. Sandbox level: confined, network off. Seed 1.`,
+          `Node.js ${any.node}, ${any.processors} processors, shared with other work, so that processor time says more than the seconds that passed. Sandbox level: confined, network off. Seed 1.`,
           '',
         ]),
-    '| Server | Kind | Start | Seconds | Processor seconds | Tools | Parameters | Error paths | Cases | Findings | Same bytes twice | Trees unchanged | Runs that were green |',
-    '| --- | --- | --: | --: | --: | --- | --- | --- | --: | --- | --- | --- | --- |',
+    '| Server | Kind | Start | Seconds | Processor seconds | Tools | Parameters | Error paths | Cases | Findings | Same bytes twice | Trees unchanged | Runs that were green | After commit |',
+    '| --- | --- | --: | --: | --: | --- | --- | --- | --: | --- | --- | --- | --- | --- |',
     ...rows.map(({ server, found }) => writeRow(server, found)),
     '',
     `Medians of the ${local.length} measured servers that need no service: ${writeMedians(local)}.`,
@@ -66,11 +66,14 @@ export async function writePage(measured: readonly Measured[]): Promise<void> {
   console.log('Wrote docs/explored-servers.md.');
 }
 
+/** The cells behind the name and the kind of a server. */
+const emptyCells = 12;
+
 function writeRow({ package: name, version, registry, kind }: ExploredServer, found: Measured | undefined): string {
   const head = `| ${name} ${version} (${registry}) | ${kind} |`;
-  if (found === undefined) return `${head} ${Array.from({ length: 11 }, () => 'not measured').join(' | ')} |`;
+  if (found === undefined) return `${head} ${Array.from({ length: emptyCells }, () => 'not measured').join(' | ')} |`;
   if (found.cases === 0 && found.startMs === null)
-    return `${head} init got no answer to initialize | ${Array.from({ length: 10 }, () => '').join(' | ')} |`;
+    return `${head} init got no answer to initialize | ${Array.from({ length: emptyCells - 1 }, () => '').join(' | ')} |`;
   const { coverage, gates } = found;
   const moved = gates.ofClock === 0 ? '' : `, ${gates.ofClock} with a moved clock`;
   const cells = [
@@ -83,6 +86,7 @@ function writeRow({ package: name, version, registry, kind }: ExploredServer, fo
     found.isSameBytes ? 'yes' : 'no',
     found.isTreeSame ? 'yes' : 'no',
     `${gates.green} of ${gates.of}${moved}`,
+    `\`${found.commit.slice(0, 8)}\`, ${found.date}`,
   ];
   return `${head} ${cells.join(' | ')} |`;
 }
