@@ -19,7 +19,7 @@ import { addEnvironmentSecrets, cleanSteps, type Machine } from './clean.ts';
 import { printRequests } from './compare-cases.ts';
 import { type DraftedTask, draftTask, type TaskCase } from './draft.ts';
 import type { Journal } from './journal.ts';
-import { createTimeKeeper } from './past-times.ts';
+import { createPartKeeper, keepTimesOfDay } from '../explore/stability/keep-parts.ts';
 import { placeCommand } from './place-command.ts';
 import { linkSteps, type LinkedStep } from './references.ts';
 import { addNeeded, replayTasks, toObserved } from './replay.ts';
@@ -175,7 +175,7 @@ async function replaySafely(
       source: own,
       workspace,
       isHarmless: (tool) => harmless.has(tool),
-      keeps: createTimeKeeper(options.context.clock.now()),
+      keeps: keepTimesOfDay(await createPartKeeper(workspace, options.context.clock.now())),
       time,
     });
     const names = [...session.tools.keys()];

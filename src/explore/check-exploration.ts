@@ -4,6 +4,7 @@ import type { Exploration, ExploredSession, Finding, Unexplored } from './explor
 import { type Explored, type ExploreOptions, exploreServer } from './explore.ts';
 import { findHidden } from './find-hidden.ts';
 import { findProblems } from './findings/find-problems.ts';
+import { createPartKeeper } from './stability/keep-parts.ts';
 import { listMarked } from './stability/merge-values.ts';
 import { replaySessions, type StableSession } from './stability/replay.ts';
 import { shareTime, type TimeShares } from './time-shares.ts';
@@ -16,6 +17,8 @@ const replaysEnd = 0.88;
 interface CheckOptions extends Pick<ExploreOptions, 'workspace' | 'onProgress'> {
   source: WorldSource;
   time: TimeShares;
+  /** The present time, since times near it are those of the moment. */
+  nowMs: number;
 }
 
 /** Explores a server, and checks what was found, in a time that both share. Work that does not fit is left out, and the result is marked as cut. */
@@ -25,7 +28,7 @@ export async function exploreAndCheck(
 ): Promise<Exploration> {
   const time = shareTime(clock, timeLimitMs);
   const explored = await exploreServer(source, { ...options, time: time.limitTo(exploringEnd) });
-  return await checkExploration(explored, { ...options, source, time });
+  return await checkExploration(explored, { ...options, source, time, nowMs: clock.now() });
 }
 
 /**
@@ -34,7 +37,7 @@ export async function exploreAndCheck(
  */
 export async function checkExploration(
   { kept, alone, runs, inventory, startNoise, ...explored }: Explored,
-  { source, workspace, time, onProgress }: CheckOptions,
+  { source, workspace, time, nowMs, onProgress }: CheckOptions,
 ): Promise<Exploration> {
   const begin = (phase: string) => {
     onProgress({ phase, subject: null, requests: explored.requests.sent, tools: explored.coverage.tools });
@@ -43,7 +46,8 @@ export async function checkExploration(
   const isHarmless = (tool: string) => harmless.has(tool);
   begin('Replaying');
   time.begin(replaysEnd);
-  const replayed = await replaySessions(explored.sessions, { source, workspace, alone, isHarmless, kept, time });
+  const keeps = await createPartKeeper(source.files?.workspace ?? workspace, nowMs);
+  const replayed = await replaySessions(explored.sessions, { source, workspace, alone, isHarmless, kept, keeps, time });
   begin('Confirming findings');
   time.begin(1);
   const hidden = await findHidden(

@@ -1,12 +1,12 @@
 import { isAnswered, isRefused } from './answers.ts';
-import { isJsonEqual, isRecord, listTexts, tryParseJson } from '../base/json.ts';
+import { isJsonEqual, isRecord, type JsonObject, listTexts, tryParseJson } from '../base/json.ts';
 import { type ExploredRequest, nameRequest, type ObservedStep, type SessionRun } from './exploration.ts';
 import type { Inventory } from './inventory.ts';
-import { listSwitches } from './schema/parameters.ts';
+import { isGiven, listPlaces, listSwitches } from './schema/parameters.ts';
 import { maskForms } from './stability/forms.ts';
 import { printMasked, readOutcomeText, readRefusal } from './stability/texts.ts';
 import { readVerb, splitName } from './vocabulary/names.ts';
-import { largeNumber, specialText, unknownValues } from './vocabulary/typical-values.ts';
+import { largeNumber, lastCommit, optionText, specialText, unknownValues } from './vocabulary/typical-values.ts';
 import { belowDirectory, namesOfSearches } from './vocabulary/vocabulary.ts';
 import { explainRefusalByWorld } from './world/refused-by-world.ts';
 
@@ -59,8 +59,12 @@ function rank({ adds, run }: KeptSession): number {
   const isWrong = run.steps.some(({ isValid }) => isValid === false);
   if (adds.some((feature) => /^(?:tool|resource|prompt|state|kept|search) /.test(feature))) return 0;
   if (adds.some(isTelling)) return 1;
-  return isWrong ? 3 : 2;
+  if (isWrong) return 3;
+  return adds.some((feature) => saysWhy.test(feature)) ? 2 : 3;
 }
+
+/** Matches a refusal with words of the server, which most frameworks put behind the name of the tool. */
+const saysWhy = /^refusal \S+ (?:Error executing tool \S+: )?(?=.*\p{L}{3}.*\p{L}{3})(?!Error executing tool )/u;
 
 /** Checks if a feature shows what a parameter changes: an amount of more than there is changes little. */
 export const isTelling = (feature: string) => /^(?:parameter|value) /.test(feature) && !feature.endsWith(moreThanThere);
@@ -137,7 +141,7 @@ function listStepFeatures(step: ObservedStep | undefined, inventory: Inventory):
   const { outcome } = observation;
   if (isRefused(observation)) {
     const message = maskValues(readRefusal(outcome), request);
-    return [`refusal ${subject} ${message}`];
+    return [`refusal ${subject} ${message}`, ...listGuarded(request, message)];
   }
   if (outcome.kind !== 'result') return [];
   // A server may ask for roots at any time.
@@ -150,7 +154,9 @@ function listStepFeatures(step: ObservedStep | undefined, inventory: Inventory):
   // A call that breaks the schema shows nothing that a caller may rely on.
   if (tool === undefined || isValid === false) return [];
   const parameters = Object.entries(request.arguments).flatMap(([name, value]) => {
-    const schema = tool.parameters.find((parameter) => parameter.name === name)?.schema;
+    const parameter = tool.parameters.find((each) => each.name === name);
+    if (parameter !== undefined && !isGiven(parameter, request.arguments)) return [];
+    const schema = parameter?.schema;
     const isListed = Array.isArray(schema?.['enum']) || typeof value === 'boolean';
     const isDefault = schema !== undefined && Object.hasOwn(schema, 'default') && isJsonEqual(value, schema['default']);
     const kinds = listKinds(value).map((kind) => `value ${subject} ${name} ${kind}`);
@@ -160,6 +166,16 @@ function listStepFeatures(step: ObservedStep | undefined, inventory: Inventory):
   });
   return [`tool ${subject}`, ...parameters, shape, ...asked];
 }
+
+/** Names the parameters in which a server refuses an option because it is one. */
+function listGuarded(request: ExploredRequest, message: string): string[] {
+  if (request.kind !== 'tool' || !/\b(?:start|begin|option|flag|dash|hyphen|inject)/i.test(message)) return [];
+  const named = Object.entries(request.arguments).filter(([, value]) => value === optionText);
+  return named.map(([name]) => `value ${request.tool} ${name} ${refusedOption}`);
+}
+
+/** Ends the feature of a session in which an option is refused. */
+export const refusedOption = 'of an option, which is refused';
 
 const partlyMissing = 'of which one is missing';
 const ofDirectory = 'of a directory';
@@ -184,6 +200,7 @@ function listKinds(value: unknown): string[] {
   if (value === largeNumber) return [moreThanThere];
   if (value === '') return ['that is empty'];
   if (typeof value === 'string' && value.endsWith(belowDirectory)) return [ofDirectory];
+  if (typeof value === 'string' && value.startsWith(`${lastCommit}:`)) return ['of a file in a commit'];
   const isBelow = typeof value === 'string' && value.split('/').slice(0, -1).includes(unknownValues.directory);
   return isBelow ? ['below a directory that is missing'] : [];
 }
@@ -239,22 +256,27 @@ function describeState(steps: readonly ObservedStep[], index: number, { tools }:
     others.findLast(({ request }) => !readOnly.has(nameRequest(request))) ?? (isRepeated ? others.at(-1) : undefined);
   if (last === undefined) return [];
   const state = `state ${nameRequest(reader)} after ${nameRequest(last.request)}`;
+  const places = listPlaces(tools);
   const joined = others.filter(
-    ({ request }) => nameRequest(request) !== nameRequest(last.request) && sharesText(request, last.request),
+    ({ request }) => nameRequest(request) !== nameRequest(last.request) && sharesText(request, last.request, places),
   );
   const ofTools = new Set(joined.map(({ request }) => nameRequest(request)).filter((name) => !readOnly.has(name)));
   return [
     state,
-    ...(isReplacing(steps, last, reader) ? [`${state}${overContent}`] : []),
+    ...(isReplacing(steps, { last, reader, places }) ? [`${state}${overContent}`] : []),
     ...[...ofTools].map((name) => `${state}${joinedBy}${name}`),
   ];
 }
 
-/** Checks if two calls have a text in common, which names one thing in both. */
-export function sharesText(left: ExploredRequest, right: ExploredRequest): boolean {
+/** Checks if two calls have a text in common, which names one thing in both. Arguments with the names in `places` name no thing. */
+export function sharesText(left: ExploredRequest, right: ExploredRequest, places: ReadonlySet<string>): boolean {
   if (left.kind !== 'tool' || right.kind !== 'tool') return false;
-  const texts = new Set([...listTexts(right.arguments)].map(({ text }) => text).filter((text) => text !== ''));
-  return [...listTexts(left.arguments)].some(({ text }) => texts.has(text));
+  const list = (args: JsonObject) =>
+    Object.entries(args).flatMap(([name, value]) =>
+      places.has(name) ? [] : [...listTexts(value)].flatMap(({ text }) => (text === '' ? [] : [text])),
+    );
+  const texts = new Set(list(right.arguments));
+  return list(left.arguments).some((text) => texts.has(text));
 }
 
 /** Comes before the name of a tool whose call names the same thing as the last one. */
@@ -266,14 +288,13 @@ export const overContent = ' over what it read';
 /** Checks if a call names what the reader had read before it. */
 function isReplacing(
   steps: readonly ObservedStep[],
-  { request: call }: ObservedStep,
-  reader: ExploredRequest,
+  { last, reader, places }: { last: ObservedStep; reader: ExploredRequest; places: ReadonlySet<string> },
 ): boolean {
+  const call = last.request;
   if (call.kind !== 'tool' || reader.kind !== 'tool' || readVerb(call.tool) === 'remove') return false;
-  const named = new Set([...listTexts(reader.arguments)].map(({ text }) => text));
   // What is moved away is not read again.
   const isRead = steps.every(({ request, observation }) => !isSameRequest(request, reader) || isAnswered(observation));
-  return isRead && [...listTexts(call.arguments)].some(({ text }) => named.has(text));
+  return isRead && sharesText(call, reader, places);
 }
 
 /** Leaves arguments, quotes and numbers out of a message. */
@@ -282,6 +303,7 @@ function maskValues(message: string, request: ExploredRequest): string {
   const longestFirst = texts.filter((text) => text.trim() !== '').toSorted((a, b) => b.length - a.length);
   const masked = longestFirst.reduce((text, value) => text.replaceAll(asWord(value), '…'), maskForms(message));
   return masked
+    .replaceAll(/\{\{workspace\}\}[^\s"'`]*/g, '…')
     .replaceAll(/(["'`])[^"'`]*\1/g, '…')
     .replaceAll(/\d+/g, '#')
     .slice(0, 300);

@@ -3,6 +3,7 @@ import type { Counted, Exploration, ObservedStep, SessionRun, ToolCoverage } fro
 import type { Inventory, ListedTool } from './inventory.ts';
 import type { Knowledge } from './knowledge.ts';
 import { type ErrorKind, errorKinds, listWrongCalls } from './phases/errors.ts';
+import { isGiven } from './schema/parameters.ts';
 import { explainRefusalByWorld } from './world/refused-by-world.ts';
 
 /**
@@ -43,7 +44,9 @@ function countTool(
   );
   const answered = own.filter(({ observation, isValid }) => isAnswered(observation) && isValid !== false);
   const names = tool.parameters.map(({ name }) => name);
-  const reachedNames = names.filter((name) => answered.some(({ args }) => Object.hasOwn(args, name)));
+  const reachedNames = tool.parameters
+    .filter((parameter) => answered.some(({ args }) => isGiven(parameter, args)))
+    .map(({ name }) => name);
   const args = working.get(tool.name)?.arguments;
   const offered = args === undefined ? [] : listWrongCalls(tool, args);
   const refused = own.filter(

@@ -22,7 +22,7 @@ import { type EarlierCorpus, findOtherServer } from './read-corpus.ts';
 import type { TimeShares } from './time-shares.ts';
 import { explainRefusalByWorld } from './world/refused-by-world.ts';
 import { readFileTexts } from './vocabulary/file-texts.ts';
-import { hideRepositories, type Workspace } from '../workspace/workspace.ts';
+import { hideRepositories, listCheckouts, type Workspace } from '../workspace/workspace.ts';
 import type { KeptState } from './world/restorer.ts';
 import { firstVariant, type WorldSource } from './world/world.ts';
 import { openVariant } from './world/worlds.ts';
@@ -134,7 +134,8 @@ export async function exploreServer(source: WorldSource, options: ExploreOptions
   });
   const { workspace: placed, added } = source.files ?? { workspace, added: [] };
   const named = hideRepositories(placed);
-  const knowledge = createKnowledge(inventory, { ...named, texts: await readFileTexts(named) }, lab.isHarmless);
+  const files = { ...named, texts: await readFileTexts(named), checkouts: listCheckouts(placed) };
+  const knowledge = createKnowledge(inventory, files, lab.isHarmless);
   const { tools, left } = chooseTools(inventory, options);
   const context: PhaseContext = { lab, knowledge, tools, random: createRandom(seed) };
   if (earlier !== null) {

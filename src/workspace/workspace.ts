@@ -44,8 +44,8 @@ export const emptyName = 'empty';
 /** A repository holds no other one, so a `.git` within a workspace is kept under this name, and gets its own in each copy. */
 const gitDirectory = { kept: '.gitted', copied: '.git' };
 
-/** Generated files have a fixed time, so that servers print the same one in each place. */
-const generatedAt = new Date('2024-01-15T12:00:00Z');
+/** Generated files have a fixed time, so that servers print the same one in each place. No value of the explorer and no generated commit has it. */
+const generatedAt = new Date('2021-06-07T08:09:10Z');
 
 /**
  * Reads which files a workspace has. `empty` names an empty directory.
@@ -181,9 +181,24 @@ async function copyOne(workspace: Workspace, file: string, to: string): Promise<
   }
 }
 
+/** Reads when the files were changed and read, in milliseconds since 1970. Copies have these times. */
+export async function readFileTimes({ path, files, repositories = [] }: Workspace): Promise<number[]> {
+  if (path === null) return [generatedAt.getTime()];
+  const described = await Promise.all(
+    files.map(async (file) => await describeFile(join(path, nameKept(file, { repositories })))),
+  );
+  return described.flatMap(({ atime, mtime }) => [atime.getTime(), mtime.getTime()]);
+}
+
 async function describeFile(path: string): Promise<{ atime: Date; mtime: Date; isSymbolicLink: boolean }> {
   const found = await lstat(path);
   return { atime: found.atime, mtime: found.mtime, isSymbolicLink: found.isSymbolicLink() };
+}
+
+/** Lists the directories that are checkouts of git; `.` is the workspace itself. */
+export function listCheckouts({ files }: Pick<Workspace, 'files'>): string[] {
+  const head = join(gitDirectory.copied, 'HEAD');
+  return files.filter((file) => file === head || file.endsWith(sep + head)).map((file) => dirname(dirname(file)));
 }
 
 /** Leaves out the files of git, which no user names. */

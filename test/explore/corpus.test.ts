@@ -6,8 +6,8 @@ import type { Inventory } from '../../src/explore/inventory.ts';
 import { listParameters } from '../../src/explore/schema/parameters.ts';
 import { specialText } from '../../src/explore/vocabulary/typical-values.ts';
 
-function createTool(name: string, properties: JsonObject, isReadOnly = true) {
-  const inputSchema = { type: 'object', properties };
+function createTool(name: string, properties: JsonObject, isReadOnly = true, required: string[] = []) {
+  const inputSchema = { type: 'object', properties, required };
   const base = { description: '', inputSchema, outputSchema: null, hints: {}, isReadOnly, needsTask: false };
   return { ...base, name, parameters: listParameters(inputSchema) };
 }
@@ -37,6 +37,9 @@ function call(tool: string, args: JsonObject, answer = 'Alpha'): ObservedStep {
     },
   };
 }
+
+const listFeatures = (steps: readonly ObservedStep[], of: Inventory) =>
+  chooseSessions([{ phase: 'coverage', steps }], of).flatMap(({ adds }) => adds);
 
 const choose = (sessions: readonly ObservedStep[][]) =>
   chooseSessions(
@@ -85,6 +88,54 @@ describe('chooseSessions', () => {
     };
     expect(joined('a.txt')).toContain('state list_files after move_file joined by write_file');
     expect(joined('c.txt').join()).not.toContain('joined');
+  });
+
+  it('joins no calls by an argument that nearly all tools need, and counts no null', () => {
+    const place = { repo: text };
+    const places = {
+      ...inventory,
+      tools: ['list', 'add', 'tag', 'drop'].map((name) =>
+        createTool(name, { ...place, by: text }, name === 'list', ['repo']),
+      ),
+    };
+    const at = (tool: string, args: JsonObject, answer?: string) => call(tool, { repo: 'a', ...args }, answer);
+    const list = (steps: readonly ObservedStep[]) =>
+      listFeatures(steps, places).filter((feature) => feature.startsWith('state '));
+    const session = (by: string) => [
+      at('list', {}, '[]'),
+      at('add', { by }),
+      at('tag', { by: 'x' }),
+      at('list', {}, '[1]'),
+    ];
+    expect(list(session('y'))).toEqual(['state list after tag']);
+    expect(list(session('x'))).toEqual(['state list after tag', 'state list after tag joined by add']);
+    const values = listFeatures([at('list', { by: null })], places);
+    expect(values).toContain('parameter list repo');
+    expect(values).not.toContain('parameter list by');
+  });
+
+  it('keeps the refusal of an option apart from that of any other text', () => {
+    const refuse = (path: string, message: string): ObservedStep => {
+      const step = call('read_file', { path });
+      return { ...step, observation: { ...step.observation, outcome: { kind: 'error', code: -32_602, message } } };
+    };
+    const guarded = refuse('--all', "Invalid path: '--all' cannot start with '-'");
+    const unknown = refuse('--all', "No such file: '--all'");
+    const features = [guarded, unknown].map((step) =>
+      listFeatures([step], inventory).filter((each) => each.startsWith('value ')),
+    );
+    expect(features).toEqual([['value read_file path of an option, which is refused'], []]);
+  });
+
+  it('counts refusals that name other files of the workspace once', () => {
+    const refuse = (path: string) => {
+      const step = call('read_file', { path });
+      const message = `Error executing tool read_file: {{workspace}}/${path}`;
+      return [
+        { ...step, observation: { ...step.observation, outcome: { kind: 'error', code: -1, message } as const } },
+      ];
+    };
+    expect(choose([refuse('a'), refuse('b/c')])).toHaveLength(1);
   });
 
   it('keeps a value of a list that is not the default, which a call without it shows', () => {

@@ -160,6 +160,13 @@ describe('draftEvals', () => {
     expect(draft([explored], ['list_notes']).map(({ calls }) => calls.length)).toEqual([4]);
   });
 
+  it('takes a tool without a verb that changes nothing for a reader', () => {
+    const steps = [call('note', 'none'), call('create_note', 'created'), call('note', 'Alpha')];
+    const explored = session(steps, ['state note after create_note']);
+    expect(draft([explored], ['note'])).toMatchObject([{ title: 'note finds what create_note made' }]);
+    expect(draft([explored])).toMatchObject([{ title: 'note answers after note' }]);
+  });
+
   it('names all calls whose things refer to each other', () => {
     const chain = [
       call('create_note', 'created', { title: 'Alpha' }),

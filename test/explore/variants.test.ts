@@ -126,7 +126,7 @@ describe('listVariants', () => {
     expect(listVariants(createTool('read_file', properties), {})).toEqual([{ tail: 1000 }]);
   });
 
-  it('writes special characters into what a person writes freely, and no text at all where the schema allows it', () => {
+  it('writes special characters into what a person writes freely, no text where the schema allows it, and options elsewhere', () => {
     const string = { type: 'string' };
     const edit = { type: 'object', properties: { oldText: string, newText: string } };
     const tool = createTool('edit_page', {
@@ -134,9 +134,18 @@ describe('listVariants', () => {
       body: string,
       kind: { type: 'string', enum: ['a', 'b'] },
       slug: { type: 'string', minLength: 1 },
+      since: { anyOf: [string, { type: 'null' }], default: null },
+      count: { type: 'integer' },
     });
     const variants = listUnusual(tool, { edits: [{ oldText: 'alpha', newText: 'beta' }], kind: 'a', slug: 'alpha' });
     const special = expect.stringContaining('$&');
-    expect(variants).toEqual([{ edits: [{ oldText: 'alpha', newText: special }] }, { body: special }, { body: '' }]);
+    expect(variants).toEqual([
+      { edits: [{ oldText: 'alpha', newText: special }] },
+      { body: special },
+      { body: '' },
+      { slug: '--all' },
+      { since: '' },
+      { since: '--all' },
+    ]);
   });
 });

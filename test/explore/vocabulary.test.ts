@@ -132,6 +132,18 @@ describe('listValues', () => {
     expect(listValues({ type: 'integer' }, slot('table_index'), nothing)[0]).toBe(0);
   });
 
+  it('names a file of the last commit where a tool shows commits, and none without a repository', () => {
+    const list = (tool: string, checkouts: string[]) =>
+      listValues({ type: 'string' }, slot('revision', '', tool), {
+        ...nothing,
+        workspace: { files: ['plain.txt', 'repo/a.md'], directories: ['repo'], checkouts },
+      }).slice(0, 2);
+    expect(list('git_show', ['repo'])).toEqual(['HEAD', 'HEAD:a.md']);
+    expect(list('git_show', ['.'])).toEqual(['HEAD', 'HEAD:plain.txt']);
+    expect(list('git_show', [])).toEqual(['HEAD', 'main']);
+    expect(list('git_checkout', ['repo'])).toEqual(['HEAD', 'main']);
+  });
+
   it('takes a file with content first, since an empty one shows little', async () => {
     await using directory = await createWorkspace({
       'blank.txt': '',
@@ -325,8 +337,24 @@ describe('proposeChanges', () => {
     ],
     ['ENOTDIR: a.txt', { path: 'a.txt' }, { path: '.' }],
     ['fatal: Not a valid object name alpha', { path: 'alpha' }, { path: 'HEAD' }],
+    ['error: malformed object name alpha', { path: 'alpha' }, { path: 'HEAD' }],
   ])('follows %j', (message, args, changed) => {
     expect(propose(args, message)).toEqual(changed);
+  });
+
+  it('names files as the directory in another argument has them, and gives no optional argument null', () => {
+    const lists = [...parameters, { name: 'files', isRequired: true, schema: { type: 'array' }, description: '' }];
+    const values: Record<string, unknown[]> = {
+      path: ['repo'],
+      unit: [null],
+      files: [['new.txt'], ['repo/docs/a.md']],
+    };
+    const listAll = (args: Record<string, unknown>, message: string) =>
+      proposeChanges({ parameters: lists }, args, { message, listOthers: ({ name }) => values[name] ?? [] });
+    const args = { path: '{{workspace}}/repo', unit: 'alpha', files: ['new.txt'] };
+    expect(listAll(args, "pathspec 'new.txt' did not match any files")[0]).toEqual({ ...args, files: ['docs/a.md'] });
+    expect(listAll(args, 'is busy')).not.toContainEqual({ ...args, files: ['docs/a.md'] });
+    expect(listAll(args, 'is busy').map(({ unit }) => unit)).not.toContain(null);
   });
 
   it('remembers the form of a path that a refusal asks for, for the paths of other tools', () => {

@@ -162,6 +162,18 @@ describe('takeSnapshot', () => {
   });
 });
 
+describe('takeSnapshot of a repository', () => {
+  it('leaves out what git writes whenever it runs, and sees a commit', async () => {
+    const files = { 'repo/.git/index': '1', 'repo/.git/refs/heads/main': '1', 'repo/index': '1' };
+    await using directory = await createWorkspace(files);
+    const first = await takeSnapshot(directory.path);
+    for (const name of Object.keys(files)) await directory.write(name, '2');
+    await directory.write('repo/.git/COMMIT_EDITMSG', 'x');
+    const { added, changed } = compareSnapshots(first, await takeSnapshot(directory.path));
+    expect([added, changed]).toEqual([[], ['repo/.git/refs/heads/main', 'repo/index']]);
+  });
+});
+
 describe('takeSnapshot of a ZIP archive', () => {
   it('sees another content, and not another time', async () => {
     const zip = (time: string, text: string) => `PK\u0003\u0004v.f.m.${time}${text}PK\u0001\u0002v.v.f.m.${time}end`;

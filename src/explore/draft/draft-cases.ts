@@ -1,5 +1,5 @@
 import { isAnswered, isRefused, readsLikeError, wantsUrl } from '../answers.ts';
-import { isTelling } from '../corpus.ts';
+import { isTelling, refusedOption } from '../corpus.ts';
 import { type JsonObject, listTexts } from '../../base/json.ts';
 import { appendAll } from '../../base/lists.ts';
 import { type Ability, abilities } from '../../model/client-abilities.ts';
@@ -117,7 +117,7 @@ function chooseTitled(
   const harmlessTools = new Set(harmless);
   for (const session of sessions) {
     const settled = settleSession(session, harmlessTools);
-    const title = writeTitle(settled ?? session, required);
+    const title = writeTitle(settled ?? session, required, harmlessTools);
     if (!isWanted(session.steps.map(({ request }) => nameRequest(request)))) continue;
     const reason =
       settled === null
@@ -180,6 +180,7 @@ function rank({ adds, steps }: ExploredSession, counts: Map<string, number>): nu
     if (isLikeAnother) return 5;
     return adds.some(isTelling) ? 3 : 6;
   }
+  if (adds.some((feature) => feature.endsWith(refusedOption))) return 3;
   const isFramework = isValid === false || isValidationMessage(readOutcomeText(observation.outcome));
   // What a parameter changes shows more than how else its tool refuses.
   if (!isFramework) return count(`own refusal ${request.tool}`) === 0 && !isLikeAnother ? 2 : 4;

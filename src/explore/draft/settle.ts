@@ -10,8 +10,7 @@ import { maskMachine, volatileMark } from '../stability/forms.ts';
 import { readOutcomeText } from '../stability/texts.ts';
 import { environmentCanary } from '../world/canary.ts';
 import { mapTexts } from '../../workspace/placeholders.ts';
-import { isHarmlessRequest } from '../vocabulary/statements.ts';
-import { isWriter } from './title.ts';
+import { mayChange } from './title.ts';
 
 /** Directories of a world that a run of evals does not have. */
 const otherDirectories = /\{\{(?:outside|home|tmp|worlds)\}\}/g;
@@ -46,13 +45,12 @@ function shortenChain(
   readers.delete(undefined);
   // References count steps.
   if (readers.size === 0 || JSON.stringify(steps.map(({ request }) => request)).includes('{{result.')) return steps;
-  const mayChange = (request: ExploredRequest) =>
-    isWriter(request) && !isHarmlessRequest(request, (tool) => harmless.has(tool));
-  const meant = steps.filter(({ request }) => readers.has(nameRequest(request)) || mayChange(request));
+  const isChange = (request: ExploredRequest) => mayChange(request, harmless);
+  const meant = steps.filter(({ request }) => readers.has(nameRequest(request)) || isChange(request));
   const last = meant.findLastIndex((step, index) => {
     const earlier = meant.slice(0, index).findLast(({ request }) => isJsonEqual(request, step.request));
     return (
-      !isWriter(step.request) &&
+      !isChange(step.request) &&
       (earlier === undefined || !isJsonEqual(earlier.observation.outcome, step.observation.outcome))
     );
   });

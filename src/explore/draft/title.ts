@@ -5,16 +5,23 @@ import { joinedBy, kindsOfLists, overContent } from '../corpus.ts';
 import { type ExploredRequest, type ExploredSession, nameRequest, type ObservedStep } from '../exploration.ts';
 import { readOutcomeText } from '../stability/texts.ts';
 import { readVerb } from '../vocabulary/names.ts';
-import { writesByStatement } from '../vocabulary/statements.ts';
+import { isHarmlessRequest, writesByStatement } from '../vocabulary/statements.ts';
 
 const longestTitle = 100;
 const longestValue = 30;
 
-/** Writes a title that says what the session shows: "read_graph finds what create_entities made". */
-export function writeTitle(session: Pick<ExploredSession, 'steps' | 'adds'>, required: RequiredNames): string {
+/** Writes a title that says what the session shows: "read_graph finds what create_entities made". A call of a tool in `harmless` changes nothing. */
+export function writeTitle(
+  session: Pick<ExploredSession, 'steps' | 'adds'>,
+  required: RequiredNames,
+  harmless: ReadonlySet<string> = new Set(),
+): string {
   const last = session.steps.at(-1);
   if (last === undefined) return 'Nothing';
-  const title = describeState(session) ?? describeKept(session) ?? describeStep(last, session, required);
+  const title =
+    describeState(session, (request) => mayChange(request, harmless)) ??
+    describeKept(session) ??
+    describeStep(last, session, required);
   return clipText(title, longestTitle);
 }
 
@@ -27,11 +34,14 @@ function describeKept({ adds }: Pick<ExploredSession, 'adds'>): string | null {
 /** The required parameters of each tool. */
 export type RequiredNames = ReadonlyMap<string, readonly string[]>;
 
-function describeState({ steps, adds }: Pick<ExploredSession, 'steps' | 'adds'>): string | null {
+function describeState(
+  { steps, adds }: Pick<ExploredSession, 'steps' | 'adds'>,
+  isChange: (request: ExploredRequest) => boolean,
+): string | null {
   if (!adds.some((feature) => feature.startsWith('state '))) return null;
   const seen = steps.flatMap((step, index) => {
-    const writer = steps.slice(0, index).findLast(({ request }) => isWriter(request));
-    return writer !== undefined && hasOtherOutcome(steps, index)
+    const writer = steps.slice(0, index).findLast(({ request }) => isChange(request));
+    return writer !== undefined && !isChange(step.request) && hasOtherOutcome(steps, index)
       ? [{ reader: nameRequest(step.request), writer: nameRequest(writer.request) }]
       : [];
   });
@@ -42,7 +52,7 @@ function describeState({ steps, adds }: Pick<ExploredSession, 'steps' | 'adds'>)
   if (found === undefined) return null;
   const { reader, writer } = found;
   if (adds.some((feature) => feature.startsWith('state ') && feature.includes(joinedBy))) {
-    const writers = new Set(steps.flatMap(({ request }) => (isWriter(request) ? [nameRequest(request)] : [])));
+    const writers = new Set(steps.flatMap(({ request }) => (isChange(request) ? [nameRequest(request)] : [])));
     return `${reader} sees what ${[...writers].join(', ').replace(/, (?=[^,]*$)/, ' and ')} left`;
   }
   const state = `state ${reader} after ${writer}`;
@@ -62,12 +72,16 @@ function hasOtherOutcome(steps: readonly ObservedStep[], index: number): boolean
   const own = steps[index];
   return (
     own !== undefined &&
-    !isWriter(own.request) &&
     steps.some(
       ({ request, observation }) =>
         isJsonEqual(request, own.request) && !isJsonEqual(observation.outcome, own.observation.outcome),
     )
   );
+}
+
+/** Checks if a request may change something: it is a writer by its name, and no call of a tool that was seen or is declared to change nothing. */
+export function mayChange(request: ExploredRequest, harmless: ReadonlySet<string>): boolean {
+  return isWriter(request) && !isHarmlessRequest(request, (tool) => harmless.has(tool));
 }
 
 /** Checks if a request may change something, by the name of its tool or by its statement. */

@@ -5,7 +5,7 @@ import type { ExploredRequest, ObservedStep } from '../exploration.ts';
 import type { ListedTool } from '../inventory.ts';
 import type { WorkingCall } from '../knowledge.ts';
 import { isSameOutcome } from '../lab.ts';
-import { isNeededId, listSwitches } from '../schema/parameters.ts';
+import { isNeededId, listPlaces, listSwitches } from '../schema/parameters.ts';
 import { readType } from '../schema/resolve.ts';
 import { rateSimilarity, readVerb, splitName } from '../vocabulary/names.ts';
 import { findStatement, missesTable, sampleTable } from '../vocabulary/statements.ts';
@@ -292,6 +292,7 @@ async function joinMade(context: PhaseContext): Promise<void> {
     (tool) => isMaker(tool) && !lab.isHarmless(tool.name) && knowledge.working.has(tool.name),
   );
   const removers = tools.filter((tool) => readVerb(tool.name) === 'remove' && knowledge.working.has(tool.name));
+  const places = listPlaces(tools);
   let joins = 0;
   for (const maker of makers) {
     for (const joiner of makers.filter((other) => other !== maker && lab.explainStop(other.name) === null)) {
@@ -302,7 +303,7 @@ async function joinMade(context: PhaseContext): Promise<void> {
       if (prepared === null) return;
       const args = buildArguments(joiner, knowledge, { before: prepared.steps });
       const join = callTool(joiner, args);
-      if (!setup.slice(-1).some((make) => sharesText(join, make))) continue;
+      if (!setup.slice(-1).some((make) => sharesText(join, make, places))) continue;
       joins += 1;
       const reads = await listReads(maker, made, context);
       if (reads === null) return;

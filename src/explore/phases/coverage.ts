@@ -80,15 +80,15 @@ const isSame = (left: unknown, right: unknown) => JSON.stringify(left) === JSON.
 function listCovering(tool: ListedTool, parameter: Parameter, { knowledge }: PhaseContext): unknown[] {
   const { schema } = parameter;
   const isDefault = (value: unknown) => Object.hasOwn(schema, 'default') && isSame(value, schema['default']);
-  const listed = knowledge.listValues(tool, parameter);
+  const listed = knowledge.listValues(tool, parameter).filter((value) => value !== null || parameter.isRequired);
   // A call without the parameter shows its default already.
   const known = [...listed.filter((value) => !isDefault(value)), ...listed.filter(isDefault)];
   if (Array.isArray(schema['enum']) || readType(schema) === 'boolean') return known;
   const branches = listBranches(schema, tool.inputSchema);
   if (branches.length > 1) {
-    const ofBranches = branches.flatMap((branch) =>
-      knowledge.listValues(tool, { ...parameter, schema: branch }).slice(0, 1),
-    );
+    const ofBranches = branches
+      .flatMap((branch) => knowledge.listValues(tool, { ...parameter, schema: branch }).slice(0, 1))
+      .filter((value) => value !== null || parameter.isRequired);
     return [...new Set([...known.slice(0, 1), ...ofBranches])];
   }
   const isEnumList = isRecord(schema['items']) && Array.isArray(schema['items']['enum']);

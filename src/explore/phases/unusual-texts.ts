@@ -1,9 +1,9 @@
 import { isRecord, type JsonObject } from '../../base/json.ts';
 import type { ListedTool } from '../inventory.ts';
 import type { Parameter } from '../schema/parameters.ts';
-import { readType } from '../schema/resolve.ts';
+import { listBranches, readType } from '../schema/resolve.ts';
 import { readVerb, splitName } from '../vocabulary/names.ts';
-import { specialText } from '../vocabulary/typical-values.ts';
+import { optionText, specialText } from '../vocabulary/typical-values.ts';
 import { findPathRole } from '../vocabulary/vocabulary.ts';
 import { listReads } from './chains.ts';
 import { callTool, type PhaseContext } from './phase.ts';
@@ -15,8 +15,8 @@ const namesOfFreeTexts = /\b(?:contents?|text|body|description|notes?|message|ob
 const namesOfHeldTexts = /\bold\b/;
 
 /**
- * Calls each tool that works with special characters in its texts, and without text, as far as requests are left. A reader follows a call
- * that may change something: it shows how the server keeps the text.
+ * Calls each tool that works with special characters in its texts, without text, and with an option of a command, as far as requests are left.
+ * A reader follows a call that may change something: it shows how the server keeps the text.
  */
 export async function sendUnusualTexts(context: PhaseContext): Promise<void> {
   const { lab, knowledge, tools } = context;
@@ -40,12 +40,14 @@ export async function sendUnusualTexts(context: PhaseContext): Promise<void> {
 
 const isEmpty = (added: JsonObject) => Object.values(added).includes('');
 
-/** Makes arguments with special characters where a person writes freely, and empty ones where the schema allows them. */
+/** Makes arguments with special characters where a person writes freely, empty ones where the schema allows them, and options elsewhere. */
 export function listUnusual(tool: ListedTool, working: JsonObject): JsonObject[] {
   return tool.parameters.flatMap((parameter) =>
-    [writeSpecial(parameter, tool, working[parameter.name]), empty(parameter, tool)].flatMap((value) =>
-      value === undefined ? [] : [{ [parameter.name]: value }],
-    ),
+    [
+      writeSpecial(parameter, tool, working[parameter.name]),
+      empty(parameter, tool),
+      writeOption(parameter, tool),
+    ].flatMap((value) => (value === undefined ? [] : [{ [parameter.name]: value }])),
   );
 }
 
@@ -77,9 +79,18 @@ function writeSpecial({ name, schema }: Parameter, tool: ListedTool, sent: unkno
 /** Empties a text that may be empty. */
 function empty({ name, schema }: Parameter, tool: ListedTool): string | undefined {
   const { minLength = 0 } = schema;
-  if (readType(schema) !== 'string' || isFixed(schema) || findPathRole({ name, tool }) !== null) return undefined;
+  if (!isText(schema, tool) || isFixed(schema) || findPathRole({ name, tool }) !== null) return undefined;
   return minLength === 0 ? '' : undefined;
 }
+
+/** Writes an option where a program may pass a text on to another one: a careful server refuses it. */
+function writeOption({ name, schema }: Parameter, tool: ListedTool): string | undefined {
+  if (!isText(schema, tool) || isFixed(schema) || findPathRole({ name, tool }) !== null) return undefined;
+  return namesOfFreeTexts.test(splitName(name).join(' ')) ? undefined : optionText;
+}
+
+const isText = (schema: JsonObject, { inputSchema }: ListedTool) =>
+  listBranches(schema, inputSchema).some((branch) => readType(branch) === 'string');
 
 /** Checks if a schema says which texts it allows. */
 function isFixed({ enum: members, const: constant, format, pattern }: JsonObject): boolean {

@@ -83,7 +83,7 @@ const requests: readonly Request[] = [
   },
   {
     pattern:
-      /\b(?:ref|revision|commit|branch|pathspec)\b.*\b(?:not|unknown|invalid|bad)\b|\bnot a valid (?:object|ref|commit|branch)\b/i,
+      /\b(?:ref|revision|commit|branch|pathspec)\b.*\b(?:not|unknown|invalid|bad)\b|\bnot a valid (?:object|ref|commit|branch)\b|\bmalformed object name\b|\b(?:bad|unknown) revision\b/i,
     suggest: () => ['HEAD', 'main', 'master'],
   },
   { pattern: /\b(?:invalid|valid|unknown) time ?zone\b/i, suggest: () => ['Europe/London', 'UTC'] },
@@ -213,6 +213,11 @@ export function proposeChanges(
     ...sent,
   ];
   const ordered = [...new Set(suspects)];
+  for (const parameter of missesFile.test(message) ? ordered : []) {
+    for (const value of listBelow(listOthers(parameter), parameter, args)) {
+      changes.push({ ...args, [parameter.name]: value });
+    }
+  }
   for (const parameter of ordered) {
     const refused = args[parameter.name];
     const asked = listAsked(requests, message, refused);
@@ -223,7 +228,7 @@ export function proposeChanges(
   }
   for (const parameter of ordered) {
     const refused = JSON.stringify(args[parameter.name]);
-    for (const value of listOthers(parameter)) {
+    for (const value of listOthers(parameter).filter((other) => other !== null || parameter.isRequired)) {
       if (JSON.stringify(value) !== refused) changes.push({ ...args, [parameter.name]: value });
     }
   }
@@ -232,6 +237,22 @@ export function proposeChanges(
     const key = JSON.stringify(change);
     return !seen.has(key) && seen.add(key);
   });
+}
+
+const missesFile = /\b(?:did not match|no such (?:file|path)|(?:does|do) not exist|not found|cannot find|outside)\b/i;
+
+/** Lists paths as a call takes them that names their directory in another argument: `docs/a.md` in `docs` is `a.md`. */
+function listBelow(values: readonly unknown[], { name }: Parameter, args: JsonObject): unknown[] {
+  const directories = Object.entries(args).flatMap(([other, value]) =>
+    other !== name && typeof value === 'string' ? [value.replace(/^\{\{workspace\}\}\//, ''), value] : [],
+  );
+  const shorten = (value: unknown): unknown => {
+    if (Array.isArray(value)) return value.length === 1 ? [shorten(value[0])] : value;
+    const directory = directories.find((each) => typeof value === 'string' && value.startsWith(`${each}/`));
+    return typeof value === 'string' && directory !== undefined ? value.slice(directory.length + 1) : value;
+  };
+  const isOther = (value: unknown, index: number) => JSON.stringify(value) !== JSON.stringify(values[index]);
+  return values.map(shorten).filter(isOther);
 }
 
 /** Adds members that the message mentions to an object, or to the first object of a list, with the values of other objects. */

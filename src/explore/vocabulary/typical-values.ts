@@ -8,6 +8,9 @@ export interface TypicalValues {
   values: readonly unknown[];
 }
 
+/** How git names the last commit. */
+export const lastCommit = 'HEAD';
+
 export const typicalTexts: readonly TypicalValues[] = [
   { name: /\b(?:time zone|timezone|tz)\b/, values: ['Europe/London', 'America/New_York', 'UTC'] },
   { name: /\b(?:date time|datetime|timestamp|iso date)\b/, values: ['2024-01-15T12:00:00Z', '2024-01-15'] },
@@ -59,7 +62,7 @@ export const typicalTexts: readonly TypicalValues[] = [
   { name: /\b(?:base64)\b/, values: ['aGVsbG8='] },
   {
     name: /\b(?:hash|sha|commit|revision|ref)\b/,
-    values: ['HEAD', 'main', '0000000000000000000000000000000000000000'],
+    values: [lastCommit, 'main', '0000000000000000000000000000000000000000'],
   },
   { name: /\b(?:branch)\b/, values: ['topic', 'main', 'master'] },
   { name: /\b(?:level|severity)\b/, values: ['info', 'error', 'warning', 'debug'] },
@@ -146,6 +149,9 @@ export const unknownValues = {
 
 /** A text with characters and words that programs take for more than text: quotes, a variable, an end of a sentence, letters of two bytes. */
 export const specialText = 'Is it "alpha"? It\'s $& and <é>.';
+
+/** A text that programs take for an option of the command that they run. */
+export const optionText = '--all';
 
 /** More lines, results and the like than a small workspace has. */
 export const largeNumber = 1000;

@@ -9,11 +9,18 @@ import { findLearned, type LearnedValue } from './learned-values.ts';
 import { readVerb, splitName } from './names.ts';
 import { readReference } from '../world/placeholders.ts';
 import { databaseFile, isStatement, sampleTable } from './statements.ts';
-import { directoryNames, pathNames, typicalFormats, typicalNumbers, typicalTexts } from './typical-values.ts';
+import {
+  directoryNames,
+  lastCommit,
+  pathNames,
+  typicalFormats,
+  typicalNumbers,
+  typicalTexts,
+} from './typical-values.ts';
 
 /** The known sources of values that a server accepts. */
 export interface Vocabulary {
-  workspace: Pick<Workspace, 'files' | 'blank' | 'directories'> & { texts?: FileTexts };
+  workspace: Pick<Workspace, 'files' | 'blank' | 'directories'> & { texts?: FileTexts; checkouts?: readonly string[] };
   resources: readonly string[];
   /** Values that hold in every new world. */
   learned: readonly LearnedValue[];
@@ -228,7 +235,7 @@ function listTexts(schema: JsonObject, slot: Slot, vocabulary: Vocabulary): stri
     ...described,
     ...uris,
     ...(namesNewThing(slot) ? [] : known(learned)),
-    ...findTypical(typicalTexts, slot.name).map(String),
+    ...addFileOfRevision(findTypical(typicalTexts, slot.name).map(String), slot, vocabulary.workspace),
     'alpha',
     '1',
     'beta',
@@ -390,6 +397,24 @@ function takesPath({ name, tool, description = '' }: Pick<Slot, 'name' | 'tool'>
   return (
     isDatabase || pathNames.test(words) || (endsOfMoves.test(words) && pathNames.test(splitName(tool.name).join(' ')))
   );
+}
+
+/** Tools that show what a revision has. */
+const showsRevision = /\b(?:show|view|read|get|cat|blob|object|file)\b/;
+
+/** Adds a file of the last commit to the names of commits where a tool shows them; a file in which a change shows comes first. */
+function addFileOfRevision(
+  values: readonly string[],
+  { tool }: Slot,
+  workspace: Vocabulary['workspace'],
+): readonly string[] {
+  const [commit, ...others] = values;
+  const [checkout] = workspace.checkouts ?? [];
+  if (commit !== lastCommit || checkout === undefined || !showsRevision.test(splitName(tool.name).join(' ')))
+    return values;
+  const start = checkout === '.' ? '' : `${checkout}/`;
+  const file = rankFiles(workspace).find((each) => each.startsWith(start));
+  return file === undefined ? values : [commit, `${commit}:${file.slice(start.length)}`, ...others];
 }
 
 const isAboutMedia = (name: string) => /\b(?:media|image|picture|photo)\b/.test(splitName(name).join(' '));

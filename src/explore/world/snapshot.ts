@@ -10,9 +10,12 @@ export type Snapshot = ReadonlyMap<string, { stamp: string; hash: string }>;
 /** A server that writes more files than this has changed something anyway. */
 const maxEntries = 20_000;
 
-/** Files that programs write although they change nothing that matters: caches, logs, side files of databases, and git's cache of file times. */
+/**
+ * Files that programs write although they change nothing that matters: caches, logs, side files of databases, and what git writes whenever it
+ * runs: its cache of file times, and the message of the last commit.
+ */
 const ignoredFiles =
-  /(?:^|\/)(?:__pycache__|\.cache|\.git\/logs)\/|\.pyc$|-(?:wal|shm|journal)$|\.log(?:\.[\d-]+)?$|^\.git\/(?:index|.*\.lock)$/;
+  /(?:^|\/)(?:__pycache__|\.cache|\.git\/logs)\/|\.pyc$|-(?:wal|shm|journal)$|\.log(?:\.[\d-]+)?$|(?:^|\/)\.git\/(?:index|COMMIT_EDITMSG|.*\.lock)$/;
 
 /** Reads the state of a directory; a missing one is empty. `before` spares reading files that have not changed since. */
 export async function takeSnapshot(root: string, before: Snapshot = new Map()): Promise<Snapshot> {
