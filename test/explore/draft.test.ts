@@ -160,6 +160,28 @@ describe('draftEvals', () => {
     expect(draft([explored], ['list_notes']).map(({ calls }) => calls.length)).toEqual([4]);
   });
 
+  it('takes what parameters change before what many tools refuse with the same words, and their own words first', () => {
+    const tools = Array.from({ length: 14 }, (_, index) => `tool_${index}`);
+    const refuse = (tool: string, message: string) => {
+      const step = call(tool, '');
+      const outcome = { kind: 'error', code: -32_000, message } as const;
+      const adds = [`refusal ${tool} ${message}`];
+      return session([{ ...step, observation: { ...step.observation, outcome } }], adds);
+    };
+    const list = (words: (tool: string) => string) =>
+      draft([
+        ...tools.map((tool) => refuse(tool, words(tool))),
+        ...tools.flatMap((tool) =>
+          ['first', 'second'].map((name) =>
+            session([call(tool, name, { [name]: tool })], [`parameter ${tool} ${name}`]),
+          ),
+        ),
+      ]).map(({ title }) => (title.includes('refuses') ? 'refusal' : 'parameter'));
+    const count = (kinds: readonly string[]) => kinds.filter((kind) => kind === 'parameter').length;
+    expect(count(list(() => 'No directory was set'))).toBe(28);
+    expect(count(list((tool) => `The ${tool} is not ready`))).toBeLessThan(28);
+  });
+
   it('takes a tool without a verb that changes nothing for a reader', () => {
     const steps = [call('note', 'none'), call('create_note', 'created'), call('note', 'Alpha')];
     const explored = session(steps, ['state note after create_note']);

@@ -5,7 +5,7 @@ import { findAskedForms, proposeChanges, takeForm } from '../../src/explore/voca
 import { readFileTexts } from '../../src/explore/vocabulary/file-texts.ts';
 import { findIdentifiers } from '../../src/explore/vocabulary/identifiers.ts';
 import { findLearned, learnFromResult } from '../../src/explore/vocabulary/learned-values.ts';
-import { readVerb, splitName } from '../../src/explore/vocabulary/names.ts';
+import { readThing, readVerb, splitName } from '../../src/explore/vocabulary/names.ts';
 import { listValues, type Vocabulary } from '../../src/explore/vocabulary/vocabulary.ts';
 import { readRefusal } from '../../src/explore/stability/texts.ts';
 import { readWorkspace } from '../../src/workspace/workspace.ts';
@@ -302,6 +302,10 @@ describe('findIdentifiers', () => {
         { value: other, words: ['id'], pattern: 'new id ([0-9a-fA-F-]{36})' },
       ],
     ],
+    [
+      'Document doc-1 - Alpha in UTF-8',
+      [{ value: 'doc-1', words: ['id'], pattern: String.raw`Document ([A-Za-z]+-\d+)` }],
+    ],
     ['The id is missing; see user guide 7.', []],
   ])('reads %s', (text, found) => {
     expect(findIdentifiers(text)).toEqual(found);
@@ -316,6 +320,7 @@ describe('proposeChanges', () => {
   const parameters = [
     { name: 'path', isRequired: true, schema: { type: 'string' }, description: '' },
     { name: 'unit', isRequired: false, schema: { type: 'string' }, description: '' },
+    { name: 'force', isRequired: false, schema: { type: 'boolean' }, description: '' },
   ];
   const propose = (args: Record<string, unknown>, message: string) =>
     proposeChanges({ parameters }, args, { message, listOthers: ({ name }) => [`other ${name}`] })[0];
@@ -325,6 +330,8 @@ describe('proposeChanges', () => {
     ['unit: expected one of km, mi', { path: 'a', unit: 'x' }, { path: 'a', unit: 'km' }],
     ['path must have at least 4 characters', { path: 'ab' }, { path: 'abab' }],
     ['Cannot use both path and unit', { path: 'a', unit: 'km' }, { path: 'a' }],
+    ['The force flag must be set to true', { path: 'a' }, { path: 'a', force: true }],
+    ['path must be true', { path: 'a' }, { path: 'other path' }],
     ['unit is required for this', { path: 'a' }, { path: 'a', unit: 'other unit' }],
     ['No such path', { path: 'a' }, { path: 'other path' }],
     ['a.txt must be an Excel file (.xlsm, .xlsx)', { path: 'a.txt' }, { path: 'a.xlsx' }],
@@ -401,5 +408,7 @@ describe('names', () => {
       'create',
       'unknown',
     ]);
+    const things = ['create_note', 'note_create', 'think', 'note'].map((tool) => readThing(tool).join(' '));
+    expect(things).toEqual(['note', 'note', '', '']);
   });
 });

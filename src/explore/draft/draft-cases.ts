@@ -182,10 +182,20 @@ function rank({ adds, steps }: ExploredSession, counts: Map<string, number>): nu
   }
   if (adds.some((feature) => feature.endsWith(refusedOption))) return 3;
   const isFramework = isValid === false || isValidationMessage(readOutcomeText(observation.outcome));
-  // What a parameter changes shows more than how else its tool refuses.
-  if (!isFramework) return count(`own refusal ${request.tool}`) === 0 && !isLikeAnother ? 2 : 4;
+  // What a parameter changes shows more than how else its tool refuses, or than what other tools refuse with the same words.
+  if (!isFramework) {
+    const isFirst = count(`own refusal ${request.tool}`) === 0;
+    return isFirst && !isLikeAnother && count(`words ${readWords(adds)}`) < fewTools ? 2 : 4;
+  }
   return count(`refusal ${request.tool}`) === 0 ? 4 : repeated;
 }
+
+/** So many tools may refuse with the same words before other cases show more. */
+const fewTools = 2;
+
+/** Reads the words of a refusal from what a session adds, without the name of its tool. */
+const readWords = (adds: readonly string[]) =>
+  adds.find((feature) => feature.startsWith('refusal '))?.replace(/^refusal \S+ (?:Error executing tool \S+: )?/, '');
 
 /** Groups cases by the subject of their last request, in the order in which the subjects first appear. */
 function groupBySubject(cases: readonly Titled[]): Titled[] {

@@ -7,7 +7,7 @@ import type { WorkingCall } from '../knowledge.ts';
 import { isSameOutcome } from '../lab.ts';
 import { isNeededId, listPlaces, listSwitches } from '../schema/parameters.ts';
 import { readType } from '../schema/resolve.ts';
-import { rateSimilarity, readVerb, splitName } from '../vocabulary/names.ts';
+import { rateSimilarity, readThing, readVerb, splitName } from '../vocabulary/names.ts';
 import { findStatement, missesTable, sampleTable } from '../vocabulary/statements.ts';
 import { findPathRole, namesOfSearches } from '../vocabulary/vocabulary.ts';
 import { coverParameters } from './coverage.ts';
@@ -238,10 +238,8 @@ function listProducers(tool: ListedTool, { lab, knowledge, tools }: PhaseContext
 
 /** Rates how much two tools have to do with each other, by the words of their names and the names of their parameters. */
 function rateOverlap(left: ListedTool, right: ListedTool): number {
-  const words = new Set(splitName(left.name).slice(1));
-  const shared = splitName(right.name)
-    .slice(1)
-    .filter((word) => words.has(word)).length;
+  const words = new Set(readThing(left.name));
+  const shared = readThing(right.name).filter((word) => words.has(word)).length;
   const names = right.parameters.map(({ name }) => splitName(name));
   const alike = left.parameters.filter(({ name }) =>
     names.some((other) => rateSimilarity(splitName(name), other) > 0.5),

@@ -189,6 +189,10 @@ export function proposeChanges(
     const offline = listOthers(parameter).find((value) => typeof value === 'string' && value.startsWith('data:'));
     if (offline !== undefined) changes.push({ ...args, [parameter.name]: offline });
   }
+  const [, flag] = demandedFlag.exec(message) ?? [];
+  for (const { name } of flag === undefined ? [] : mentioned.filter(({ schema }) => readType(schema) === 'boolean')) {
+    changes.push({ ...args, [name]: flag === 'true' });
+  }
   for (const parameter of mentioned) {
     // The message may say that an optional one is missing, or that it does not go with another.
     if (!Object.hasOwn(args, parameter.name)) {
@@ -238,6 +242,9 @@ export function proposeChanges(
     return !seen.has(key) && seen.add(key);
   });
 }
+
+/** A wish for a flag, such as "force must be set to true". */
+const demandedFlag = /\b(?:must|should|needs? to|has to) be (?:set to |set |equal to |= ?)?["'`]?(true|false)\b/i;
 
 const missesFile = /\b(?:did not match|no such (?:file|path)|(?:does|do) not exist|not found|cannot find|outside)\b/i;
 

@@ -19,6 +19,11 @@ const forms: ReadonlyArray<{ form: RegExp; group: string }> = [
     form: /(?<=\b(?:[A-Za-z]+[ _-]?)?(?:id|ID|Id|uuid|UUID)\b["'`*]*(?: is)?[:=#]? ?["'`*#]*)(?=[\w-]*\d)[A-Za-z0-9][\w-]{0,63}\b/g,
     group: String.raw`([\w-]+)`,
   },
+  // The key of a ticket or a document: `TASK-12`.
+  {
+    form: /(?<![\w-])(?!(?:utf|iso|rfc|sha|md|gpt|es|ipv|base|step|page|line|part|version|h|v|x)-)[A-Za-z]{1,10}-\d{1,6}(?![\w-]|\.\d)/gi,
+    group: String.raw`([A-Za-z]+-\d+)`,
+  },
 ];
 
 /** The most ids of one text. */

@@ -3,7 +3,7 @@ import { isRecord, type JsonObject, listRecords, listTexts, tryParseJson } from 
 import { writeReference } from '../world/placeholders.ts';
 import { hasVolatileForm } from '../stability/forms.ts';
 import { findIdentifiers } from './identifiers.ts';
-import { rateSimilarity, splitName } from './names.ts';
+import { rateSimilarity, readThing, splitName } from './names.ts';
 
 /** A value that a server returned, or accepted, under a name. */
 export interface LearnedValue {
@@ -31,7 +31,7 @@ export function learnFromResult(
 ): LearnedValue[] {
   const origin: Origin = { step, given: new Set([...listTexts(args)].map(({ text }) => text)) };
   const { structuredContent, content } = result;
-  const about = splitName(tool).slice(1);
+  const about = readThing(tool);
   if (isRecord(structuredContent))
     return walk(structuredContent, { words: about, pointer: '/structuredContent', origin });
   const blocks = listRecords(content);
@@ -52,7 +52,7 @@ export function learnFromResult(
 
 /** Collects the named values in the arguments of a call, which are known words whatever the result is. */
 export function learnFromArguments(args: JsonObject, tool: string): LearnedValue[] {
-  return walk(args, { words: splitName(tool).slice(1), pointer: '', origin: { step: null, given: new Set() } });
+  return walk(args, { words: readThing(tool), pointer: '', origin: { step: null, given: new Set() } });
 }
 
 /** A name with a number or a text in quotes: `"limit": 3`, `city="Rome"`. */
@@ -99,7 +99,7 @@ function dropRepeats(words: readonly string[]): string[] {
 /** Lists the values known under the same or a similar name, the most similar one first. */
 export function findLearned(values: readonly LearnedValue[], name: string, tool: string): Array<string | number> {
   const own = splitName(name);
-  const withTool = [...splitName(tool).slice(1), ...own];
+  const withTool = [...readThing(tool), ...own];
   const rated = values.map(({ words, value }) => ({
     value,
     rate: Math.max(rateSimilarity(own, words), rateSimilarity(dropRepeats(withTool), words)),

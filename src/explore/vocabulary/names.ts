@@ -53,6 +53,15 @@ const verbs: ReadonlyArray<{ verb: Verb; words: RegExp }> = [
   },
 ];
 
+const isVerb = (word: string) => verbs.some(({ words }) => words.test(word));
+
+/** Reads what a tool is about from its name: `note` of `create_note` and of `note_create`. */
+export function readThing(tool: string): string[] {
+  const words = splitName(tool);
+  const isBehind = isVerb(words.at(-1) ?? '') && !isVerb(words[0] ?? '');
+  return isBehind ? words.slice(0, -1) : words.slice(1);
+}
+
 /** Reads the action from the name of a tool, by the first word that names one. */
 export function readVerb(tool: string): Verb {
   for (const word of splitName(tool)) {

@@ -6,7 +6,7 @@ import type { Workspace } from '../../workspace/workspace.ts';
 import { findDescribedDocuments, findDescribedValues, readAs } from './described-values.ts';
 import { byDepth, countLines, type FileTexts, listPatterns, listWords, matchesSome } from './file-texts.ts';
 import { findLearned, type LearnedValue } from './learned-values.ts';
-import { readVerb, splitName } from './names.ts';
+import { readThing, readVerb, splitName } from './names.ts';
 import { readReference } from '../world/placeholders.ts';
 import { databaseFile, isStatement, sampleTable } from './statements.ts';
 import {
@@ -267,7 +267,7 @@ const namesOfParts = /^(?:name|title|label|content|text|body|description|type|ki
 export function namesNewThing({ name, tool }: Pick<Slot, 'name' | 'tool'>): boolean {
   const words = splitName(name);
   if (readVerb(tool.name) !== 'create' || namesOfReferences.test(words.join(' '))) return false;
-  const things = new Set(splitName(tool.name).slice(1));
+  const things = new Set(readThing(tool.name));
   const isPart = words.length === 1 && namesOfParts.test(words[0] ?? '');
   return isPart || words.slice(-2).some((word) => things.has(word));
 }

@@ -8,6 +8,9 @@ export const destructiveHintMissing = defineFinding({
     // Without the hint itself, a host assumes that a tool may destroy something.
     if (hints?.['destructiveHint'] !== false || hints['readOnlyHint'] === true) return null;
     const [first] = files.removed;
-    return first === undefined ? null : `it says \`destructiveHint: false\`, and removes ${first}`;
+    // A file that has another name or place afterwards is not destroyed.
+    return first === undefined || files.added.length >= files.removed.length
+      ? null
+      : `it says \`destructiveHint: false\`, and removes ${first}`;
   }),
 });
