@@ -113,8 +113,8 @@ export interface Unexplored {
   reason: string;
 }
 
-/** Files that are generated for some servers only: a SQLite database, a PDF, a git repository. */
-export const addedFiles = ['database', 'document', 'repository'] as const;
+/** Files that are generated for some servers only: a SQLite database, a PDF, a workbook, a git repository. */
+export const addedFiles = ['database', 'document', 'workbook', 'repository'] as const;
 
 export type AddedFiles = (typeof addedFiles)[number];
 

@@ -15,7 +15,7 @@ import {
 import { isHarmlessRequest } from './vocabulary/statements.ts';
 import { findAskedForms, takeForm } from './vocabulary/feedback.ts';
 import { findWideFile } from './vocabulary/file-texts.ts';
-import { listValues, rankFiles, type Vocabulary } from './vocabulary/vocabulary.ts';
+import { findPathRole, listValues, rankFiles, type Vocabulary } from './vocabulary/vocabulary.ts';
 import { readReference } from './world/placeholders.ts';
 
 /** A call that was answered without an error, and the calls that it needs before it. */
@@ -39,9 +39,12 @@ export interface Knowledge {
   noteTarget(tool: string, call: WorkingCall): void;
   noteRefusal(tool: string, message: string): void;
   /** Remembers the form of paths that a refusal asks for. */
-  noteForms(args: JsonObject, message: string): void;
-  /** Gives the paths among arguments the forms that other tools asked for. */
-  takeForms(args: JsonObject): JsonObject;
+  noteForms(tool: string, args: JsonObject, message: string): void;
+  /**
+   * Gives the paths among arguments the forms that other tools asked for. `isAlone` says that no call before this one can have made a file: then
+   * a path of none is replaced by that of a file of the workspace with the same ending, unless the tool makes it.
+   */
+  takeForms(tool: ListedTool, args: JsonObject, isAlone: boolean): JsonObject;
   /** Remembers the ids that an answer made. */
   noteMade(step: ObservedStep): void;
   /** Checks if an answer of `maker` made an id that `tool` needs. */
@@ -66,6 +69,7 @@ export function createKnowledge(
   const refusals = new Map<string, string>();
   const learned: LearnedValue[] = [];
   const made = new Map<string, readonly LearnedValue[]>();
+  /** The refusals by the name of the parameter, and where they do not go with those of other tools, by the tool and the name. */
   const forms = new Map<string, readonly string[]>();
   return {
     working,
@@ -77,14 +81,25 @@ export function createKnowledge(
     },
     noteTarget: (tool, call) => void working.set(tool, call),
     noteRefusal: (tool, message) => void refusals.set(tool, message),
-    noteForms: (args, message) => {
+    noteForms: (tool, args, message) => {
       for (const name of findAskedForms(args, message)) {
-        forms.set(name, [...(forms.get(name) ?? []), message].slice(0, maxForms));
+        const known = forms.get(name) ?? [];
+        const formed = known.reduce(takeForm, args[name]);
+        const wanted = takeForm(formed, message);
+        // Another tool may have asked for the same form, or for one that does not go with this one.
+        if (wanted === formed) continue;
+        const key = known.reduce(takeForm, wanted) === wanted ? name : `${tool} ${name}`;
+        forms.set(key, [...(forms.get(key) ?? []), message].slice(0, maxForms));
       }
     },
-    takeForms: (args) =>
+    takeForms: (tool, args, isAlone) =>
       Object.fromEntries(
-        Object.entries(args).map(([name, value]) => [name, (forms.get(name) ?? []).reduce(takeForm, value)]),
+        Object.entries(args).map(([name, value]) => {
+          const messages = [...(forms.get(name) ?? []), ...(forms.get(`${tool.name} ${name}`) ?? [])];
+          const formed = messages.reduce(takeForm, value);
+          const isGiven = messages.length > 0 && isAlone && findPathRole({ name, tool })?.isMade !== true;
+          return [name, isGiven ? takePresent(formed, workspace.files) : formed];
+        }),
       ),
     noteMade: (step) => {
       if (step.request.kind === 'tool') made.set(step.request.tool, listMade([step]).filter(isReference));
@@ -114,6 +129,15 @@ export function createKnowledge(
       return listValues(schema, { name, description, tool, depth: 0 }, vocabulary);
     },
   };
+}
+
+/** Replaces the path of a file that is not there by that of one with the same ending, if there is one. */
+function takePresent(path: unknown, files: readonly string[]): unknown {
+  const [, start = '', file = ''] = typeof path === 'string' ? (/^(\{\{workspace\}\}\/)?(.*)$/s.exec(path) ?? []) : [];
+  const [ending] = /\.\w+$/.exec(file) ?? [];
+  if (ending === undefined || files.includes(file)) return path;
+  const present = files.find((other) => other.endsWith(ending));
+  return present === undefined ? path : `${start}${present}`;
 }
 
 /** Lists the files that steps made under another name than they were given, in the form of the given path. */

@@ -1,6 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { mkdir, readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { crc32 } from 'node:zlib';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { generateFiles, generatedWorkspace, listNeeded } from '../../src/explore/world/generated-files.ts';
 import { putBack } from '../../src/explore/world/put-back.ts';
@@ -27,6 +28,7 @@ describe('a server with the tool', () => {
     ['query_sqlite', 'sql', []],
     ['query', 'database', []],
     ['read_pdf', 'path', ['document']],
+    ['excel_read', 'path', ['workbook']],
     ['read_file', 'path', []],
   ])('%s, which takes %s, needs %j', (name, parameter, needed) => {
     expect(listNeeded([listTool(name, parameter)])).toEqual(needed);
@@ -54,6 +56,37 @@ describe('added files', () => {
     );
   });
 });
+
+describe('a workbook', () => {
+  it('is an archive with the parts that it lists, and the same bytes each time', async () => {
+    const [first, second] = await Promise.all([generateFiles(['workbook']), generateFiles(['workbook'])]);
+    const content = first.workspace.generated?.['table.xlsx'];
+    if (!(content instanceof Buffer)) throw new Error('There is no workbook.');
+    expect(content.equals(second.workspace.generated?.['table.xlsx'] as Buffer)).toBe(true);
+    const parts = readZip(content);
+    expect(Object.keys(parts)).toHaveLength(6);
+    const listed = parts['[Content_Types].xml']?.matchAll(/PartName="\/([^"]+)"/g) ?? [];
+    for (const [, name = ''] of listed) expect(parts).toHaveProperty([name]);
+    expect(parts['xl/worksheets/sheet1.xml']).toContain('<t>alpha</t></is></c><c r="B2"><v>2</v>');
+  });
+});
+
+/** Reads the files of an archive without compression by its list, and checks their sums. */
+function readZip(archive: Buffer): Record<string, string> {
+  const end = archive.lastIndexOf('PK\u0005\u0006');
+  let at = archive.readUInt32LE(end + 16);
+  const found: Record<string, string> = {};
+  for (let count = archive.readUInt16LE(end + 10); count > 0; count -= 1) {
+    const length = archive.readUInt16LE(at + 28);
+    const name = archive.toString('utf8', at + 46, at + 46 + length);
+    const start = archive.readUInt32LE(at + 42) + 30 + length;
+    const content = archive.subarray(start, start + archive.readUInt32LE(at + 24));
+    expect(crc32(content)).toBe(archive.readUInt32LE(at + 16));
+    found[name] = content.toString();
+    at += 46 + length;
+  }
+  return found;
+}
 
 describe('generateFiles', () => {
   afterEach(() => {

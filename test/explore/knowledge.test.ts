@@ -50,3 +50,22 @@ it.each(['A city: Oslo', 'Ask for the "city" of the user.', 'city: "2026-01-15"'
     expect(listValues(text, 'city', 'string')).toEqual(listValues('', 'city', 'string'));
   },
 );
+
+it('gives a path the ending that a refusal asked for, and takes a file that has it where one is read', () => {
+  const inventory = { tools: [tool], resources: [], templates: [], prompts: [] };
+  const files = ['a.txt', 'table.xlsx'];
+  const knowledge = createKnowledge(inventory, { files, directories: [] }, () => false);
+  for (let tools = 0; tools < 4; tools += 1)
+    knowledge.noteForms('any', { filepath: 'a.txt' }, "'a.txt' must be absolute");
+  const path = '{{workspace}}/a.txt';
+  knowledge.noteForms('any', { filepath: path }, `'${path}' must be an Excel file (.xlsx)`);
+  knowledge.noteForms('import_csv', { filepath: path }, `'${path}' must be a CSV file (.csv)`);
+  const take = (name: string, path: string, isAlone: boolean) =>
+    knowledge.takeForms({ ...tool, name }, { filepath: path }, isAlone)['filepath'];
+  expect(take('read_sheet', '{{workspace}}/b.csv', true)).toBe('{{workspace}}/table.xlsx');
+  // A call before it may have made the file, and a new file has a new name.
+  expect(take('read_sheet', 'b.csv', false)).toBe('{{workspace}}/b.xlsx');
+  expect(take('create_workbook', 'b.csv', true)).toBe('{{workspace}}/b.xlsx');
+  expect(take('import_csv', 'b.txt', false)).toBe('{{workspace}}/b.csv');
+  expect(knowledge.takeForms(tool, { other: 'b.csv' }, true)).toEqual({ other: 'b.csv' });
+});

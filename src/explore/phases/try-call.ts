@@ -34,7 +34,8 @@ export async function tryCall(
   { phase, setup = [], mayChange = () => true, changes = maxChanges }: TryOptions,
 ): Promise<{ run: SessionRun; arguments: JsonObject } | null> {
   const tried = new Set<string>();
-  let args = knowledge.takeForms(first);
+  const isAlone = setup.length === 0;
+  let args = knowledge.takeForms(tool, first, isAlone);
   for (let count = 0; count <= changes; count += 1) {
     tried.add(JSON.stringify(args));
     const run = await lab.run([...setup, callTool(tool, args)], { phase, start: setup.length === 0 ? 'used' : 'new' });
@@ -50,7 +51,7 @@ export async function tryCall(
     const before = run.steps.slice(0, setup.length);
     const isSlow = observation.outcome.kind === 'silent' && observation.outcome.isAlive;
     if (!isRefused(observation) && !isSlow) return null;
-    if (isValid !== false) knowledge.noteForms(args, readRefusal(observation.outcome));
+    if (isValid !== false) knowledge.noteForms(tool.name, args, readRefusal(observation.outcome));
     // A changed argument may not name what the calls before it made.
     if (isRefused(observation) && isValid !== false && (count === 0 || setup.length === 0)) {
       const refusal = readRefusal(observation.outcome);
@@ -69,7 +70,9 @@ export async function tryCall(
         return isSlow ? values.filter((value) => typeof value === 'number').toSorted(bySize) : values;
       },
     });
-    const next = proposals.find((proposal) => !tried.has(JSON.stringify(proposal)));
+    const next = proposals
+      .map((proposal) => knowledge.takeForms(tool, proposal, isAlone))
+      .find((proposal) => !tried.has(JSON.stringify(proposal)));
     const isUnflagged = observation.outcome.kind === 'result' && !observation.outcome.isError;
     if (next === undefined || (isLimit && count > 1) || (isUnflagged && count >= changesWithoutFlag)) return null;
     args = next;

@@ -73,6 +73,7 @@ export const typicalTexts: readonly TypicalValues[] = [
   { name: /\b(?:sort|order|sort by|direction)\b/, values: ['asc', 'name', 'desc'] },
   { name: /\b(?:method)\b/, values: ['GET', 'POST'] },
   { name: /\b(?:table)\b/, values: ['items', 'users'] },
+  { name: /\b(?:cell|range)\b/, values: ['A1', 'A1:B2'] },
   { name: /\b(?:column|field|key)\b/, values: ['name', 'id'] },
   { name: /\b(?:command|cmd|shell)\b/, values: ['echo hello'] },
   { name: /\b(?:code|script|source code)\b/, values: ['print(1 + 1)', '1 + 1'] },

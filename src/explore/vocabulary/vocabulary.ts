@@ -457,18 +457,18 @@ export function rankFiles({ files, blank = [], texts = new Map() }: Vocabulary['
     .toSorted((a, b) => (lines.get(b) ?? 0) - (lines.get(a) ?? 0) || byDepth(a, b));
 }
 
-/** The kinds of files that a tool, or a parameter, names, by the endings of their names. */
-const fileKinds: ReadonlyArray<{ words: RegExp; ending: RegExp }> = [
-  { words: /\bpdfs?\b/i, ending: /\.pdf$/i },
-  { words: /\b(?:sqlite|db|database)\b/i, ending: /\.(?:db|sqlite3?)$/i },
-  { words: /\bcsv\b/i, ending: /\.csv$/i },
-  { words: /\bjson\b/i, ending: /\.json$/i },
+/** The kinds of files that a tool, or a parameter, names, with the endings of their names; the most common one first. */
+const fileKinds: ReadonlyArray<{ words: RegExp; endings: readonly [string, ...string[]] }> = [
+  { words: /\bpdfs?\b/i, endings: ['.pdf'] },
+  { words: /\b(?:sqlite|db|database)\b/i, endings: ['.db', '.sqlite', '.sqlite3'] },
+  { words: /\b(?:xlsx|excel|spreadsheets?|workbooks?)\b/i, endings: ['.xlsx'] },
+  { words: /\bcsv\b/i, endings: ['.csv'] },
+  { words: /\bjson\b/i, endings: ['.json'] },
 ];
 
-function listOfKind(files: readonly string[], { name, description, tool }: Slot): string[] {
+function listEndings({ name, description, tool }: Slot): readonly string[] {
   const text = `${splitName(name).join(' ')} ${description} ${splitName(tool.name).join(' ')}`;
-  const kind = fileKinds.find(({ words }) => words.test(text));
-  return kind === undefined ? [] : files.filter((file) => kind.ending.test(file));
+  return fileKinds.find(({ words }) => words.test(text))?.endings ?? [];
 }
 
 /** Lists paths in the workspace: those that exist first, unless the tool makes something there. */
@@ -477,10 +477,12 @@ function listPaths(slot: Slot, { workspace }: Vocabulary): string[] {
   const isMedia = isAboutMedia(slot.name) || isAboutMedia(slot.tool.name);
   const media = workspace.files.filter((file) => /\.(?:png|jpe?g|gif|webp|svg)$/i.test(file));
   const ranked = rankFiles(workspace).filter((file) => !media.includes(file));
-  const wanted = isMedia ? media : listOfKind(ranked, slot);
+  const endings = listEndings(slot);
+  const isOfKind = (file: string) => endings.some((ending) => file.toLowerCase().endsWith(ending));
+  const wanted = isMedia ? media : ranked.filter(isOfKind);
   const files = [...new Set([...wanted, ...ranked, ...media])];
   const directories = ['.', ...workspace.directories.filter((path) => !path.startsWith('.'))];
-  const fresh = isDirectory ? ['explored'] : ['explored.txt'];
+  const fresh = isDirectory ? ['explored'] : [`explored${endings[0] ?? '.txt'}`];
   const present = isDirectory
     ? [...directories.slice(0, 3), ...files.slice(0, 1)]
     : [...files.slice(0, 3), ...directories.slice(0, 2)];

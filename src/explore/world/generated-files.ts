@@ -5,6 +5,7 @@ import type { Workspace } from '../../workspace/workspace.ts';
 import { type AddedFiles, addedFiles, type Unexplored } from '../exploration.ts';
 import { databaseFile } from '../vocabulary/statements.ts';
 import { splitName } from '../vocabulary/names.ts';
+import { writeWorkbook } from './workbook.ts';
 import { addRepository, needsRepository, type RepositoryPlan } from './repository.ts';
 
 /** The start of a PNG with one pixel. */
@@ -85,6 +86,10 @@ const neededFiles: Readonly<Record<AddedFiles, NeededFiles>> = {
   document: {
     isNeeded: (tools) => tools.some((tool) => mentions(tool, /\bpdfs?\b/i)),
     add: addFile('guide.pdf', writePdf()),
+  },
+  workbook: {
+    isNeeded: (tools) => tools.some((tool) => mentions(tool, /\b(?:xlsx|excel|spreadsheets?|workbooks?)\b/i)),
+    add: addFile('table.xlsx', writeWorkbook()),
   },
   repository: { isNeeded: needsRepository, add: async (workspace) => await addRepository(workspace, repositoryPlan) },
 };
