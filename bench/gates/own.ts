@@ -107,12 +107,13 @@ export async function measureEvals(
   return { harmful, harmless };
 }
 
-/** Compares what the change and its base answer, with no evals at all. */
+/** Compares what the change and its base answer and list, with no evals at all, as the first example of the README does. */
 export async function runBehaviour(gate: Gate, base: string): Promise<Signal> {
   const { code } = await runOwn(gate, [
     'run',
     `--server-command=${writeCommand(gate.start)}`,
     '--behaviour=base',
+    '--surface=base',
     `--base-server-command=${writeCommand(join(base, 'start'))}`,
     `--base-server-cwd=${base}`,
     `--workspace=${await nameWorkspace(gate.project)}`,
@@ -121,13 +122,13 @@ export async function runBehaviour(gate: Gate, base: string): Promise<Signal> {
     '--quiet',
   ]);
   const text = await readFile(join(gate.project, 'report/report.json'), 'utf8').catch(() => '{}');
-  const { behaviour } = JSON.parse(text) as { behaviour?: Behaviour };
+  const { behaviour, surface = null } = JSON.parse(text) as { behaviour?: Behaviour; surface?: Surfaces | null };
   const compared = behaviour?.compared ?? null;
   if (compared === null) throw new Error(`nothing was compared: ${behaviour?.problem ?? `exit code ${code}`}`);
   // What is ignored by default is only listed.
   const shown = compared.differences.filter(({ disposition }) => disposition !== 'ignore');
   const findings = shown.map(({ kind, id }) => `${kind} ${id}`);
-  return { fails: code !== 0, findings, isCut: compared.isCutByTime };
+  return { fails: code !== 0, findings: [...findings, ...listSurface(surface)], isCut: compared.isCutByTime };
 }
 
 interface Behaviour {

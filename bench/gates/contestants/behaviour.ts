@@ -6,7 +6,7 @@ import { hasOption, installOwn, makeWorkspace, runBehaviour, workspace } from '.
 const base = 'base';
 
 export const contestant: Contestant = {
-  title: 'mcp-eval-ci `behaviour: base`, without evals',
+  title: 'mcp-eval-ci `behaviour: base` and `surface: base`, without evals',
   kind: 'own',
   kept: [base, workspace],
   async install() {
