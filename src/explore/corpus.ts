@@ -51,16 +51,27 @@ export function chooseSessions(runs: readonly SessionRun[], inventory: Inventory
 
 /** Drops the sessions that show least, if there are too many; the others keep their order. */
 function limitSessions(kept: readonly KeptSession[], most: number): KeptSession[] {
-  const chosen = new Set(kept.toSorted((a, b) => rank(a) - rank(b)).slice(0, most));
+  const refusing = new Set<string>();
+  const ranked = kept
+    .map((session) => ({ session, rank: rank(session, refusing) }))
+    .toSorted((a, b) => a.rank - b.rank);
+  const chosen = new Set(ranked.slice(0, most).map(({ session }) => session));
   return kept.filter((session) => chosen.has(session));
 }
 
-function rank({ adds, run }: KeptSession): number {
-  const isWrong = run.steps.some(({ isValid }) => isValid === false);
-  if (adds.some((feature) => /^(?:tool|resource|prompt|state|kept|search) /.test(feature))) return 0;
+/** Ranks a session. `refusing` has the tools of which an earlier session shows a refusal with words. */
+function rank({ adds, run }: KeptSession, refusing: Set<string>): number {
+  if (adds.some((feature) => /^(?:tool|resource|prompt|kept|search) |^state (?!.* joined by )/.test(feature))) return 0;
   if (adds.some(isTelling)) return 1;
-  if (isWrong) return 3;
-  return adds.some((feature) => saysWhy.test(feature)) ? 2 : 3;
+  if (run.steps.some(({ isValid }) => isValid === false)) return 3;
+  const said = adds.find((feature) => saysWhy.test(feature));
+  const tool = said === undefined ? null : readRefusing(said);
+  if (tool !== null && !refusing.has(tool)) {
+    refusing.add(tool);
+    return 1;
+  }
+  // Many calls have something in common.
+  return tool !== null || adds.some((feature) => feature.startsWith('state ')) ? 2 : 3;
 }
 
 /** Matches a refusal with words of the server, which most frameworks put behind the name of the tool. */

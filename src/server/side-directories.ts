@@ -1,6 +1,8 @@
-import { chmodSync, lstatSync, mkdirSync, readdirSync, symlinkSync } from 'node:fs';
+import { chmodSync, lstatSync, mkdirSync, readdirSync, realpathSync, symlinkSync } from 'node:fs';
 import { constants, copyFile, lstat, mkdir, readdir, readlink, symlink } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
+import { isWithin } from '../base/files.ts';
 import type { SideMounts } from './sandbox/mounts.ts';
 import { openSandbox, type OpenedSandbox } from './sandbox/open-sandbox.ts';
 import { makeTemporaryRoot, removeTree } from './temporary-root.ts';
@@ -32,10 +34,25 @@ export interface SideWork {
 
 const prefix = 'mcp-eval-ci-sides-';
 
-/** Makes a directory for both sides of a comparison, below the temporary directory of the machine. Disposing it removes the directory. */
-export function openSidesRoot(): Disposable & { path: string } {
-  const path = makeTemporaryRoot(prefix, { remove: removeSides });
+/**
+ * Makes a directory for both sides of a comparison, below the temporary directory of the machine. Where that is in a directory that the base
+ * sees as a copy, it is below another one, because the copy would hide it. Disposing it removes the directory.
+ */
+export function openSidesRoot(copied: readonly string[] = []): Disposable & { path: string } {
+  const path = makeSidesRoot(copied);
   return { path, [Symbol.dispose]: () => removeSides(path) };
+}
+
+function makeSidesRoot(copied: readonly string[]): string {
+  const isHidden = (parent: string) => copied.some((path) => isWithin(path, realpathSync(parent)));
+  for (const parent of ['/tmp', '/var/tmp']) {
+    try {
+      if (isHidden(tmpdir()) && !isHidden(parent)) return makeTemporaryRoot(prefix, { remove: removeSides, parent });
+    } catch {
+      // It is missing, or this user may not write to it.
+    }
+  }
+  return makeTemporaryRoot(prefix, { remove: removeSides });
 }
 
 /** Makes the directories of a side in `root`, whose owner removes them. Disposing it ends the sandbox of the side. */

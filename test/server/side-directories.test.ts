@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, readdirSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import { silentLogger } from '../../src/base/logger.ts';
 import { systemClock } from '../../src/base/time.ts';
 import { createOutputTail } from '../../src/server/output-tail.ts';
@@ -188,5 +188,20 @@ def build_wheel(directory, config_settings=None, metadata_directory=None):
     );
     await using side = await openSide(home, work, mode);
     expect(await side.run(uvx)).toMatchObject({ stdout: 'from the cache', code: 0 });
+  });
+});
+
+describe('openSidesRoot', () => {
+  afterEach(() => {
+    vi.unstubAllEnvs();
+  });
+
+  it('is outside of a directory that the base sees as a copy, and else in the temporary directory', async () => {
+    await using work = await createWorkspace({ 'tmp/kept.txt': '' });
+    vi.stubEnv('TMPDIR', join(work.path, 'tmp'));
+    using outside = openSidesRoot([work.path]);
+    expect(outside.path.startsWith(work.path)).toBe(false);
+    using inside = openSidesRoot([join(work.path, 'other')]);
+    expect(inside.path.startsWith(join(work.path, 'tmp'))).toBe(true);
   });
 });

@@ -29,9 +29,9 @@ export async function openSides(
   { cwd, servers, base }: Pick<GatePlan, 'cwd' | 'servers'> & { base: PlannedBase },
   { environment, logger }: { environment: Readonly<Record<string, string | undefined>>; logger: Logger },
 ): Promise<Sides> {
-  const root = openSidesRoot();
+  const own = listOwn({ cwd, servers, base });
+  const root = openSidesRoot(own.both);
   try {
-    const own = listOwn({ cwd, servers, base });
     const roots = { change: join(root.path, 'change'), base: join(root.path, 'base') };
     for (const path of Object.values(roots)) mkdirSync(path);
     const change = openSideDirectories(
