@@ -24,7 +24,7 @@ const leastSessions = 40;
 const maxRefusals = 4;
 
 /**
- * Chooses sessions until no other one adds a tool, a parameter, a value of an enum, a refusal, the shape of a result, a state that a
+ * Chooses sessions until no other one adds a tool, a parameter, a value of an enum, a refusal, the shape of a result, a second call, a state that a
  * reader sees, or a search for a text of the call before. Short sessions come first. The same runs give the same sessions.
  */
 export function chooseSessions(runs: readonly SessionRun[], inventory: Inventory): KeptSession[] {
@@ -61,7 +61,8 @@ function limitSessions(kept: readonly KeptSession[], most: number): KeptSession[
 
 /** Ranks a session. `refusing` has the tools of which an earlier session shows a refusal with words. */
 function rank({ adds, run }: KeptSession, refusing: Set<string>): number {
-  if (adds.some((feature) => /^(?:tool|resource|prompt|kept|search) |^state (?!.* joined by )/.test(feature))) return 0;
+  if (adds.some((feature) => /^(?:tool|resource|prompt|kept|again|search) |^state (?!.* joined by )/.test(feature)))
+    return 0;
   if (adds.some(isTelling)) return 1;
   if (run.steps.some(({ isValid }) => isValid === false)) return 3;
   const said = adds.find((feature) => saysWhy.test(feature));
@@ -142,7 +143,9 @@ function listFeatures({ steps }: SessionRun, inventory: Inventory): string[] {
   const states = [...findChangedReads(steps)].flatMap((index) => describeState(steps, index, inventory));
   const searches = steps.flatMap((_, index) => describeSearch(steps, index));
   const kept = steps.flatMap((_, index) => describeKept(steps, index, inventory));
-  return [...new Set([...steps.flatMap((step) => listStepFeatures(step, inventory)), ...states, ...kept, ...searches])];
+  const again = steps.flatMap((_, index) => describeAgain(steps, index));
+  const own = steps.flatMap((step) => listStepFeatures(step, inventory));
+  return [...new Set([...own, ...states, ...kept, ...again, ...searches])];
 }
 
 function listStepFeatures(step: ObservedStep | undefined, inventory: Inventory): string[] {
@@ -234,6 +237,16 @@ function describeSearch(steps: readonly ObservedStep[], index: number): string[]
   });
 }
 
+/** Names a tool that answers the same call differently when it comes again, because the first one has changed something. */
+function describeAgain(steps: readonly ObservedStep[], index: number): string[] {
+  const [first, second] = [steps[index - 1], steps[index]];
+  if (first?.request.kind !== 'tool' || second === undefined || !isSameRequest(first.request, second.request))
+    return [];
+  const isOther = printMasked(first.observation.outcome) !== printMasked(second.observation.outcome);
+  const areAnswered = isAnswered(first.observation) && isAnswered(second.observation);
+  return isOther && areAnswered ? [`again ${first.request.tool}`] : [];
+}
+
 /** Names the option with which a call leaves what a reader answers, such as that of a dry run. */
 function describeKept(steps: readonly ObservedStep[], index: number, { tools }: Inventory): string[] {
   const [before, own, after] = [steps[index - 1], steps[index], steps[index + 1]];
@@ -262,16 +275,17 @@ function describeState(steps: readonly ObservedStep[], index: number, { tools }:
     ({ request, observation }) => isAnswered(observation) && request.kind === 'tool' && !isSameRequest(request, reader),
   );
   const readOnly = new Set(tools.filter(({ isReadOnly }) => isReadOnly).map(({ name }) => name));
+  const isReader = (name: string) => readOnly.has(name) || readVerb(name) === 'read';
   const isRepeated = before.some(({ request }) => isSameRequest(request, reader));
   const last =
-    others.findLast(({ request }) => !readOnly.has(nameRequest(request))) ?? (isRepeated ? others.at(-1) : undefined);
+    others.findLast(({ request }) => !isReader(nameRequest(request))) ?? (isRepeated ? others.at(-1) : undefined);
   if (last === undefined) return [];
   const state = `state ${nameRequest(reader)} after ${nameRequest(last.request)}`;
   const places = listPlaces(tools);
   const joined = others.filter(
     ({ request }) => nameRequest(request) !== nameRequest(last.request) && sharesText(request, last.request, places),
   );
-  const ofTools = new Set(joined.map(({ request }) => nameRequest(request)).filter((name) => !readOnly.has(name)));
+  const ofTools = new Set(joined.map(({ request }) => nameRequest(request)).filter((name) => !isReader(name)));
   return [
     state,
     ...(isReplacing(steps, { last, reader, places }) ? [`${state}${overContent}`] : []),

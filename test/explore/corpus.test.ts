@@ -114,6 +114,16 @@ describe('chooseSessions', () => {
     expect(values).not.toContain('parameter list by');
   });
 
+  it('keeps a call that is answered in another way when it comes again, and takes a reader by its name for no change', () => {
+    const add = (answer: string) => call('add_note', { title: 'a' }, answer);
+    expect(listFeatures([add('added'), add('is there')], inventory)).toContain('again add_note');
+    expect(listFeatures([add('added'), add('added')], inventory).join()).not.toContain('again');
+    const [before, after] = ['[]', '[1]'].map((answer) => call('list_files', {}, answer));
+    const session = [before, add('added'), call('open_note', { title: 'a' }), after].flatMap((step) => step ?? []);
+    const states = listFeatures(session, inventory).filter((feature) => feature.startsWith('state '));
+    expect(states).toEqual(['state list_files after add_note']);
+  });
+
   it('keeps the refusal of an option apart from that of any other text', () => {
     const refuse = (path: string, message: string): ObservedStep => {
       const step = call('read_file', { path });

@@ -182,6 +182,13 @@ describe('draftEvals', () => {
     expect(count(list((tool) => `The ${tool} is not ready`))).toBeLessThan(28);
   });
 
+  it('says that the same call comes again', () => {
+    const steps = [call('add_note', 'added', { title: 'a' }), call('add_note', 'is there', { title: 'a' })];
+    expect(draft([session(steps, ['again add_note'])])).toMatchObject([
+      { title: 'add_note answers the same call again', checks: [{ value: 'added' }, { value: 'is there' }] },
+    ]);
+  });
+
   it('takes a tool without a verb that changes nothing for a reader', () => {
     const steps = [call('note', 'none'), call('create_note', 'created'), call('note', 'Alpha')];
     const explored = session(steps, ['state note after create_note']);

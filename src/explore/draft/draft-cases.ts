@@ -176,7 +176,7 @@ function rank({ adds, steps }: ExploredSession, counts: Map<string, number>): nu
   const isLikeAnother = steps.length === 1 && count(JSON.stringify([request.arguments, observation.outcome])) > 0;
   if (isAnswered(observation)) {
     if (adds.some((feature) => feature.startsWith('tool '))) return 0;
-    if (adds.some((feature) => /^(?:state|kept) /.test(feature))) return 1;
+    if (adds.some((feature) => /^(?:state|kept|again) /.test(feature))) return 1;
     if (isLikeAnother) return 5;
     return adds.some(isTelling) ? 3 : 6;
   }

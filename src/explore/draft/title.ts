@@ -99,6 +99,7 @@ function describeStep(
   if (request.kind === 'resource') return isRefused(observation) ? `Refuses to read ${subject}` : `Reads ${subject}`;
   if (request.kind === 'prompt')
     return isRefused(observation) ? `Refuses the prompt ${subject}` : `Gets the prompt ${subject}`;
+  if (adds.includes(`again ${subject}`)) return `${subject} answers the same call again`;
   const first = steps[0]?.request;
   const after = steps.length > 1 && first !== undefined ? ` after ${nameRequest(first)}` : '';
   if (isRefused(observation)) return `${subject} refuses ${describeMistake(step, required.get(subject) ?? [])}${after}`;

@@ -1,6 +1,6 @@
 import { isAnswered } from '../answers.ts';
 import { sharesText } from '../corpus.ts';
-import { type JsonObject, listTexts } from '../../base/json.ts';
+import { isJsonEqual, type JsonObject, listTexts } from '../../base/json.ts';
 import type { ExploredRequest, ObservedStep } from '../exploration.ts';
 import type { ListedTool } from '../inventory.ts';
 import type { WorkingCall } from '../knowledge.ts';
@@ -247,7 +247,7 @@ function rateOverlap(left: ListedTool, right: ListedTool): number {
   return shared + alike.length / 2;
 }
 
-/** Runs each call that may change something between the same requests of readers. An idempotent one runs twice. */
+/** Runs each call that may change something between the same requests of readers. An idempotent one runs twice, and so does one that makes something. */
 async function followEffects(context: PhaseContext): Promise<void> {
   const { lab, knowledge, tools } = context;
   for (const tool of tools) {
@@ -263,6 +263,11 @@ async function followEffects(context: PhaseContext): Promise<void> {
     if (reads.length === 0 && !isRepeated) continue;
     const run = await lab.run(session, { phase: 'chains', start: 'new' });
     if (run === null) return;
+    // A call that waits for the user is repeated by its own preparation.
+    const isPrepared = call.setup.some((request) => isJsonEqual(request, own));
+    if (isMaker(tool) && !lab.isHarmless(tool.name) && !isPrepared) {
+      await lab.run([...call.setup, own, own], { phase: 'chains', start: 'new' });
+    }
     const at = call.setup.length;
     const changed = reads.filter(
       (_, index) => !isSameOutcome(run.steps[at + index], run.steps[at + reads.length + 1 + index]),
