@@ -31,16 +31,19 @@ function openNotedWorlds(store: Store): { source: WorldSource; noted: string[][]
     const own: string[] = [];
     noted.push(own);
     let names: unknown[] = [];
+    /** Stays in the process after its files were restored. */
+    let last: unknown = 'none';
     let stored = 0;
     let results: unknown[] = [];
     const answer = async (request: ExploredRequest): Promise<Observation> => {
       const sent = fillReferences(request, results);
       own.push('tool' in sent ? `${sent.tool} ${Object.values(sent.arguments).join()}`.trim() : sent.kind);
       const isAdding = sent.kind === 'tool' && sent.tool === 'add';
-      if (isAdding) names.push(sent.arguments['name']);
+      if (isAdding) names.push((last = sent.arguments['name']));
       stored += Number(isAdding);
-      const isZone = sent.kind === 'tool' && sent.tool === 'zone';
-      const result = { names: isZone ? [variant.timeZone ?? 'none'] : [...names] };
+      const others: Record<string, unknown> = { zone: variant.timeZone ?? 'none', last };
+      const other = sent.kind === 'tool' ? others[sent.tool] : undefined;
+      const result = { names: other === undefined ? [...names] : [other] };
       results.push(result);
       const files: FileEffects = {
         added: isAdding && store !== 'process' && stored === 1 ? ['names'] : [],
@@ -232,13 +235,46 @@ describe('replaySessions', () => {
   };
 
   it('needs one process for each kind of world, if the files of the workspace are all that a server keeps', async () => {
-    // Sessions that change files are not replayed among other files.
-    expect((await replay('file')).worlds).toBe(3);
+    // Sessions that change files are not replayed among other files. One kind has new processes for each of the two groups of sessions.
+    expect((await replay('file')).worlds).toBe(4);
   });
 
   it('starts a process for each change, if the server keeps it in its process', async () => {
     // Of the four sessions, two begin with the same request, in each of the four kinds of worlds.
     expect((await replay('process')).worlds).toBe(3 * 4);
+  });
+
+  it('marks what a process remembers of earlier sessions, although its files were restored', async () => {
+    const observe = (names: unknown[], added: string[] = []): Observation => ({
+      outcome: { kind: 'result', isError: false, result: { names } },
+      files: { added, changed: [], removed: [] },
+      noise: null,
+    });
+    const keep = (...steps: Array<[ExploredRequest, Observation]>): KeptSession => ({
+      run: {
+        phase: 'chains',
+        steps: steps.map(([request, observation]) => ({ request, isValid: true, observation })),
+      },
+      adds: [],
+    });
+    const added = observe(['alpha'], ['names']);
+    // The last session began in a process that had served the first one, too. It changes files, so that no other files are tried.
+    const kept = [
+      keep([add, added]),
+      keep([call('zone'), observe(['none'])]),
+      keep([call('last'), observe(['alpha'])], [add, added]),
+    ];
+    const { stable } = await replaySessions(kept, {
+      source: openNotedWorlds('file').source,
+      workspace: emptyWorkspace,
+      alone: new Set<SessionRun>(kept.map(({ run }) => run)),
+      isHarmless,
+      kept: new Map([['add', 'files']]),
+      time: { isOver: () => false },
+    });
+    const shown = stable.map(({ run }) => JSON.stringify(run.steps[0]?.observation.outcome));
+    expect(shown[0]).toContain('["alpha"]');
+    expect(shown[2]).toContain('["{{any}}"]');
   });
 
   it('marks what another time zone changes in a process that serves several sessions', async () => {

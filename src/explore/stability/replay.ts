@@ -9,7 +9,7 @@ import type { Workspace } from '../../workspace/workspace.ts';
 import type { TimeShares } from '../time-shares.ts';
 import type { KeptState } from '../world/restorer.ts';
 import type { WorldSource, WorldVariant } from '../world/world.ts';
-import { openVariant } from '../world/worlds.ts';
+import { openVariant, type Worlds } from '../world/worlds.ts';
 import { isLike, nameAsked } from './compare-observations.ts';
 import type { KeepsPart } from './forms.ts';
 import { mergeValues } from './merge-values.ts';
@@ -74,10 +74,11 @@ export async function replaySessions(
   await using resources = new Disposer();
   const judge = (step: Pick<ObservedStep, 'request' | 'observation'>) => judgeTrace(step, isHarmless);
   const openReplay = (variant: WorldVariant) => {
-    const worlds = resources.use(openVariant(source, variant, { isEager: false, isSharing: true, kept: keptState }));
+    const open = () => openVariant(source, variant, { isEager: false, isSharing: true, kept: keptState });
+    const shared = resources.use(open());
     const results = new Map<KeptSession, readonly Observation[]>();
     let keepsState = false;
-    const repeat = async ({ run }: KeptSession): Promise<readonly Observation[]> => {
+    const repeat = async ({ run }: KeptSession, worlds: Worlds): Promise<readonly Observation[]> => {
       const requests = run.steps.map(({ request }) => request);
       const start = alone.has(run) && !keepsState ? 'restored' : 'new';
       const replayed = await worlds.run(requests, { start, judge });
@@ -86,13 +87,21 @@ export async function replaySessions(
       keepsState = areLike(run.steps, observations);
       return observations;
     };
-    const replay = async (sessions: readonly KeptSession[]) => {
+    const replayIn = async (worlds: Worlds, sessions: readonly KeptSession[]) => {
       for (const session of sessions) {
         if (time.isOver()) return;
-        results.set(session, await repeat(session));
+        results.set(session, await repeat(session, worlds));
       }
     };
-    return { results, replay };
+    return {
+      results,
+      replay: async (sessions: readonly KeptSession[]) => await replayIn(shared, sessions),
+      /** Replays in the other order, in processes that have served no other sessions. */
+      replayApart: async (sessions: readonly KeptSession[]) => {
+        await using own = open();
+        await replayIn(own, sessions.toReversed());
+      },
+    };
   };
   const isMovable = ({ run }: KeptSession) => !namesFiles(run.steps.map(dropRoots), workspace);
   const foreign = openReplay(foreignVariant);
@@ -104,10 +113,11 @@ export async function replaySessions(
     size = Math.min(size * 2, largestGroup);
     const parts = [
       () => foreign.replay(group.filter(isMovable)),
+      // A process may remember what earlier sessions did, although their files were restored: one variant shows that.
       ...replays.map(
-        ({ replay }, index) =>
+        ({ replay, replayApart }, index) =>
           () =>
-            replay(index === 1 ? group.toReversed() : group),
+            index === 1 ? replayApart(group) : replay(group),
       ),
     ];
     // Replays that share a server would disturb each other.
