@@ -12,8 +12,10 @@ import { runGitIn } from '../support/github/pull-request.ts';
 import { writeCallingCases } from '../support/servers/flaky-server.ts';
 import { createWorkspace, type Workspace } from '../support/workspace.ts';
 
-/** A server over stdio with one tool that only reads. */
-const writeServer = (answer: string) => `import { createInterface } from 'node:readline';
+/** A server over stdio with one tool that only reads. It ends if it is given a directory that is not there. */
+const writeServer = (answer: string) => `import { existsSync } from 'node:fs';
+import { createInterface } from 'node:readline';
+if (process.argv[2] !== undefined && !existsSync(process.argv[2])) process.exit(3);
 const tool = {
   name: 'add',
   description: 'Adds two numbers.',
@@ -80,9 +82,12 @@ describe('behaviour: base', () => {
     expect(exitCode).toBe(0);
   });
 
-  it('measures no coverage where no cases run', async () => {
+  it('reads the surfaces of servers that need a workspace, and measures no coverage where no cases run', async () => {
     await using workspace = await createRepository(sum);
-    const { report } = await compare(workspace, { surface: 'base' });
+    const command = `${process.execPath} server.mjs {{workspace}}`;
+    const { report } = await compare(workspace, { surface: 'base', 'server-command': command });
+    expect(report.verdict.outcome).toBe('passed');
+    expect(report.surface).toMatchObject({ against: 'base', unread: null });
     expect(report.surface?.configurations).toHaveLength(1);
     expect(report.coverage).toBeUndefined();
     await workspace.write('x.evals.yaml', writeCallingCases(['add']));

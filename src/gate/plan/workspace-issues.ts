@@ -106,7 +106,8 @@ function findContainers(at: SourceLocation, servers: readonly PlannedServer[]): 
   });
 }
 
-function usesWorkspace({ command, environment }: PlannedServer): boolean {
+/** Checks if a server is started with the path of the workspace. */
+export function usesWorkspace({ command, environment }: PlannedServer): boolean {
   return [command ?? '', ...[...environment.values()].map((value) => value.reveal())].some((text) =>
     text.includes('{{workspace}}'),
   );

@@ -54,7 +54,7 @@ export interface BaseSide extends AsyncDisposable {
 }
 
 export interface BaseContext {
-  plan: Pick<GatePlan, 'suites' | 'service' | 'isolation' | 'timeoutMs'>;
+  plan: Pick<GatePlan, 'suites' | 'service' | 'isolation' | 'timeoutMs' | 'behaviour'>;
   lifetime: RunLifetime;
   clock: Clock;
   logger: Logger;
@@ -158,15 +158,16 @@ export async function openBaseSide(planned: PlannedBase, context: BaseContext): 
     if (scope === null) throw new Error('The base was opened before the backend.');
     await checkOut();
     await setUp();
-    const { service: ownService, suites, isolation } = plan;
-    const own = { servers: planned.servers, service: ownService, suites, isolation, recordSuffix: ' (base)' };
+    const { service: ownService, suites, isolation, behaviour } = plan;
+    const { servers: ofBase } = planned;
+    const own = { servers: ofBase, service: ownService, suites, isolation, behaviour, recordSuffix: ' (base)' };
     const created = createTestServers(own, {
       witnesses: context.witnesses,
       environment,
       processMarker,
       side: context.side,
       // Its directory is in those of the side.
-      places: openPlaces(suites, context.side),
+      places: openPlaces(own, context.side),
       upstream: context.upstream,
       ownsPort: true,
     });

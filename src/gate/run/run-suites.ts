@@ -75,7 +75,7 @@ export async function runSuites(
   await using sides =
     plan.base === null ? null : await openSides({ ...plan, base: plan.base }, { environment, logger });
   const side = sides?.change ?? null;
-  using places = openPlaces(plan.suites, side);
+  using places = openPlaces(plan, side);
   const servers = createTestServers(plan, { witnesses, environment, processMarker, side, places, upstream });
   let traceLog: TraceLog | null = null;
   let { baseline } = plan;

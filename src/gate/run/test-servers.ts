@@ -10,13 +10,12 @@ import { defaultConfiguration } from '../../model/surface.ts';
 import type { RunningServer, ServerUpstream } from '../../server/running-server.ts';
 import type { SideDirectories } from '../../server/side-directories.ts';
 import type { Places } from '../../workspace/place.ts';
-import type { Workspace } from '../../workspace/workspace.ts';
 import { nameOneOfServers } from '../plan/ci-job.ts';
 import type { PlannedServer } from '../plan/plan-server.ts';
 import type { PlannedService } from '../plan/plan-service.ts';
 import type { PlannedSuite } from '../plan/plan-suites.ts';
 import type { GatePlan } from '../plan/plan.ts';
-import { hasWorkspace, listWorkspaces } from '../plan/suite-workspaces.ts';
+import { findInitialFiles } from './open-places.ts';
 import type { SurfaceTarget } from '../plan/surface-part.ts';
 import type { EvalBackend } from './backend.ts';
 import { openServerAccess, startServer } from './job-server.ts';
@@ -78,7 +77,7 @@ interface StartedServer {
 const maxNamedTools = 10;
 
 export function createTestServers(
-  plan: Pick<GatePlan, 'servers' | 'service' | 'suites' | 'isolation'> & NameOptions,
+  plan: Pick<GatePlan, 'servers' | 'service' | 'suites' | 'isolation' | 'behaviour'> & NameOptions,
   {
     witnesses,
     ...job
@@ -87,7 +86,7 @@ export function createTestServers(
     environment: Readonly<Record<string, string | undefined>>;
     processMarker: string | undefined;
     side?: SideDirectories | null;
-    /** Null if no suite has a workspace. */
+    /** Null if no process needs a workspace. */
     places?: Places | null;
     /** Null if no suite has recordings of APIs. */
     upstream?: ServerUpstream | null;
@@ -95,7 +94,7 @@ export function createTestServers(
   },
 ): TestServers {
   const { places = null, ...jobOptions } = job;
-  const workspaces = places === null ? null : { places, initial: findInitialFiles(plan.suites) };
+  const workspaces = places === null ? null : { places, initial: findInitialFiles(plan) };
   const started: StartedServer[] = [];
 
   const findByChoice = (choice: ProtocolChoice) => started.filter(({ choices }) => choices.has(choice));
@@ -222,11 +221,6 @@ export function createTestServers(
     },
     stderrTail: () => started.flatMap(({ running }) => running.stderrTail()),
   };
-}
-
-/** Finds the files for processes that serve no iteration. Without a suite that shares the server's files, these need a place, too. */
-function findInitialFiles(suites: readonly PlannedSuite[]): Workspace | null {
-  return suites.every(hasWorkspace) ? (listWorkspaces(suites)[0]?.files ?? null) : null;
 }
 
 interface NameOptions {
