@@ -94,7 +94,8 @@ function keepRunning(
     if (!options.isWitnessed) lost.resolve(createLostError(exit, start.tail));
   };
   const stop = async (process: ServerProcess) => {
-    stopped.add(process);
+    // One that has ended by itself is reported, though its output is still being read.
+    if (!process.hasEnded) stopped.add(process);
     await process.stop();
   };
   const restart = async () => {

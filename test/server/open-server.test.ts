@@ -1,7 +1,7 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 
 import { silentLogger } from '../../src/base/logger.ts';
-import { everythingServerPath, memoryServerPath } from '../support/servers/bundled-servers.ts';
+import { crashingServerPath, everythingServerPath, memoryServerPath } from '../support/servers/bundled-servers.ts';
 import { findFreePort } from '../support/network/free-port.ts';
 import { isRunning, listMarkedPids } from '../support/process/processes.ts';
 import { connectClient, openTestServer, stdioServerCommand } from '../support/servers/running-server.ts';
@@ -90,6 +90,25 @@ describe('openServer', () => {
     await using theirs = await openTestServer({ env: { ERA: 'modern' } });
     await using server = await openTestServer({ command: null, url: theirs.url });
     expect([server.protocol, server.report.isolation]).toEqual(['modern', 'stateless']);
+  });
+
+  it('reports the end of a process over HTTP to the iteration of its last call while the next one starts another process', async () => {
+    const port = await findFreePort();
+    const url = `http://127.0.0.1:${port}/mcp`;
+    const command = `${process.execPath} ${crashingServerPath}`;
+    await using server = await openTestServer({ command, url, env: { PORT: String(port), ERA: 'modern' } });
+    const { signal } = new AbortController();
+    const enter = async () => await server.witness!.visit({ isAlone: false, signal });
+    using crashing = await enter();
+    const [pid = 0] = listMarkedPids(server.sessionMarker ?? '');
+    // The gate reads the output of the process for longer than the process lives.
+    const params = { name: 'end', arguments: { with: '3', when: 'before', leaves: 2000 } };
+    const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call', params });
+    await expect(fetch(url, { method: 'POST', body })).rejects.toThrow('fetch failed');
+    const found = crashing.findEnd(undefined, { mayBeEnding: true });
+    await vi.waitUntil(() => !isRunning(pid));
+    using _next = await enter();
+    expect(await found).toMatchObject({ end: { exitCode: 3 } });
   });
 
   it('splits the command as a shell would, without one', async () => {

@@ -5,6 +5,7 @@
  * `END_AT=initialize` or `tools/list` ends it there with `END_WITH`, an exit code or a signal. `STARTS` is a file that counts its starts;
  * with it, `END_FROM` is the first start that ends so.
  */
+import { spawn } from 'node:child_process';
 import { appendFileSync, readFileSync } from 'node:fs';
 import type { ServerResponse } from 'node:http';
 import { createInterface } from 'node:readline';
@@ -41,11 +42,15 @@ const toolNames = ['echo', 'end', 'refuse'];
 
 /**
  * The tool `end` has the argument `with`, and `when` relative to the answer: `before`, `during`, `after`, or `later`, 20 ms after. `once` ends
- * before the answer in the first process that serves calls, but in no later one.
+ * before the answer in the first process that serves calls, but in no later one. With `leaves`, a child of the process holds its output open
+ * for that many milliseconds.
  */
 function callTool(id: unknown, { name, arguments: args = {} }: NonNullable<Request['params']>, send: Send): void {
   const answer = (result: object) => JSON.stringify({ jsonrpc: '2.0', id, result });
   const how = String(args['with'] ?? '0');
+  if (args['leaves'] !== undefined) {
+    spawn(process.execPath, ['-e', `setTimeout(() => {}, ${args['leaves']})`], { stdio: 'inherit' });
+  }
   if (name === 'echo') {
     setTimeout(() => send(`${answer(text(String(args['value'])))}\n`), Number(args['delayMs'] ?? 0));
   } else if (name === 'refuse') {
