@@ -16,7 +16,8 @@ import { judgeCell, writePage } from './page.ts';
 import { readStrengths, runStrength } from './strength.ts';
 
 const here = fileURLToPath(new URL('.', import.meta.url));
-const results = fileURLToPath(new URL('../../.bench/gates', import.meta.url));
+/** Committed, so that a cell can be measured anew without all others. */
+const results = fileURLToPath(new URL('results', import.meta.url));
 
 const options = {
   prove: { type: 'boolean' },
@@ -84,6 +85,7 @@ export async function runGates(args: readonly string[]): Promise<number> {
       try {
         const proofs = await proveChanges(server, own, {
           isAgain: values.again === true,
+          corpus: values.corpus,
           onProof({ change, refusal, differed, of }) {
             if (refusal === null) console.log(`${server.name} ${change.id}: ${differed} of ${of}`);
             else console.log(formatRefusal(refusal));
@@ -158,7 +160,8 @@ export async function runGates(args: readonly string[]): Promise<number> {
     }
     const cells = await readCells(values.results, files);
     const proven = new Map<string, number>();
-    for (const server of all) proven.set(server.name, await countProven(server, changes.get(server.name) ?? []));
+    for (const server of all)
+      proven.set(server.name, await countProven(server, changes.get(server.name) ?? [], values.corpus));
     await writePage({
       // A cell that was stopped before its first run measured nothing.
       cells: cells.filter(({ measured }) => measured.length > 0),

@@ -31,7 +31,7 @@ export interface PageInput {
   contestants: ReadonlyArray<{ name: string; contestant: Contestant }>;
   /** Why a contestant could not be installed. */
   missing: ReadonlyMap<string, string>;
-  /** How many changes of each server this machine has proven. */
+  /** How many changes of each server were proven as they are. */
   proven: ReadonlyMap<string, number>;
   strengths: readonly MeasuredStrength[];
 }
@@ -502,14 +502,6 @@ function renderCorpus({ servers, changes, heldOut, proven }: PageInput, bugs: re
       `${proven.get(name) ?? 0} of ${own.length + sound.length}`,
     ];
   });
-  const head = [
-    'Server',
-    'Package',
-    'Bugs',
-    'Mined',
-    'Drawn by operators',
-    'Sound, silent / meant',
-    'Proven on this machine',
-  ];
-  return `## Corpus\n\n\`--prove\` starts both sides of each bug and of each sound change. The last column has those whose proof held.\n\n${table(head, lines)}`;
+  const head = ['Server', 'Package', 'Bugs', 'Mined', 'Drawn by operators', 'Sound, silent / meant', 'Proven'];
+  return `## Corpus\n\n\`--prove\` starts both sides of each bug and of each sound change. The last column has those whose proof held; \`bench/gates/proofs\` keeps their hashes.\n\n${table(head, lines)}`;
 }

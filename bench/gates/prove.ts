@@ -6,7 +6,7 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import { differs, findStable } from './compare.ts';
 import type { Bug, Change, Refusal, SoundChange } from './corpus.ts';
 import { type Call, runSession, type Seen } from './session.ts';
-import { cacheDirectory, openRig, type Rig, type Server, ServerProblem } from './servers.ts';
+import { openRig, type Rig, type Server, ServerProblem } from './servers.ts';
 
 const repeats = 3;
 const chanceRuns = 30;
@@ -24,6 +24,8 @@ export interface Proof {
 interface ProveOptions {
   /** Proofs of before count as long as neither the change nor the server changed. */
   isAgain: boolean;
+  /** The directory of the corpus, which keeps the proofs. */
+  corpus: string;
   onProof: (proof: Proof) => void;
 }
 
@@ -31,9 +33,9 @@ interface ProveOptions {
 export async function proveChanges(
   server: Server,
   changes: readonly Change[],
-  { isAgain, onProof }: ProveOptions,
+  { isAgain, corpus, onProof }: ProveOptions,
 ): Promise<Proof[]> {
-  const ledger = await openLedger(locateLedger(server));
+  const ledger = await openLedger(server, changes, corpus);
   const unknown = changes.filter((change) => isAgain || !ledger.known.has(hashProof(server, change)));
   const proofs: Proof[] = changes
     .filter((change) => !unknown.includes(change))
@@ -50,28 +52,29 @@ export async function proveChanges(
   return proofs;
 }
 
-/** Counts the changes of a server that this machine has proven as they are. */
-export async function countProven(server: Server, changes: readonly Change[]): Promise<number> {
-  const { known } = await openLedger(locateLedger(server));
+/** Counts the changes of a server that were proven as they are. */
+export async function countProven(server: Server, changes: readonly Change[], corpus: string): Promise<number> {
+  const { known } = await openLedger(server, changes, corpus);
   return changes.filter((change) => known.has(hashProof(server, change))).length;
 }
 
-const locateLedger = ({ name }: Server) => join(cacheDirectory, 'proofs', `${name}.json`);
-
 interface Ledger {
-  known: Set<string>;
+  known: ReadonlySet<string>;
   add(hash: string): Promise<void>;
 }
 
-async function openLedger(path: string): Promise<Ledger> {
-  const text = await readFile(path, 'utf8').catch(() => '[]');
-  const known = new Set(JSON.parse(text) as string[]);
+/** The corpus has a line for each change whose proof held, and for none that it does not have any more. */
+async function openLedger(server: Server, changes: readonly Change[], corpus: string): Promise<Ledger> {
+  const path = join(corpus, 'proofs', `${server.name}.txt`);
+  const current = new Set(changes.map((change) => hashProof(server, change)));
+  const text = await readFile(path, 'utf8').catch(() => '');
+  const known = new Set(text.split('\n').filter((line) => current.has(line)));
   return {
     known,
     async add(hash) {
       known.add(hash);
       await mkdir(dirname(path), { recursive: true });
-      await writeFile(path, `${JSON.stringify([...known].toSorted())}\n`);
+      await writeFile(path, `${[...known].toSorted().join('\n')}\n`);
     },
   };
 }

@@ -18,7 +18,8 @@ import {
 } from '../../bench/gates/corpus.ts';
 import { formatAlarms, judgeCell, type PageInput, renderPage } from '../../bench/gates/page.ts';
 import { drawScatter } from '../../bench/gates/scatter.ts';
-import { proveChanges } from '../../bench/gates/prove.ts';
+import { createWorkspace } from '../support/workspace.ts';
+import { countProven, proveChanges } from '../../bench/gates/prove.ts';
 import { drawSample } from '../../bench/gates/sample.ts';
 import { runSession } from '../../bench/gates/session.ts';
 import { drawHeldOut, exists, installServer, openRig, readServers } from '../../bench/gates/servers.ts';
@@ -229,12 +230,16 @@ describe('a proof', () => {
       }),
       createBug('memory', { ...answerBugs[0]!, proof: { kind: 'answer', calls } }),
     ];
-    const proofs = await proveChanges(findServer('memory'), bugs, { isAgain: true, onProof: () => {} });
+    await using corpus = await createWorkspace();
+    const server = findServer('memory');
+    const proofs = await proveChanges(server, bugs, { isAgain: true, corpus: corpus.path, onProof: () => {} });
     expect(proofs.map(({ refusal }) => (refusal === null ? null : formatRefusal(refusal)))).toEqual([
       'bugs/memory/described-otherwise.json: its proof differs in 0 of 3 runs, not in 3. Make calls that show the bug, or remove the file.',
       expect.stringContaining('a call of search_nodes is invalid'),
       null,
     ]);
+    expect(await countProven(server, bugs, corpus.path)).toBe(1);
+    expect(await countProven(server, [{ ...bugs[2]!, notice: 'It has other words.' }], corpus.path)).toBe(0);
   });
 
   it('takes for stable what runs of one side agree on, and for a difference nothing that reads as a time', () => {
@@ -349,7 +354,7 @@ describe('the table', () => {
     expect(byServer.match(/^\| (?:filesystem|go-memory|git)\b/gm)).toEqual(['| filesystem', '| go-memory']);
   });
 
-  it('says how many changes of each server this machine has proven', async () => {
+  it('says how many changes of each server were proven', async () => {
     const corpus = (await renderPage(await createInput())).split('## Corpus')[1]!;
     expect(corpus).toMatch(/^\| go-memory \|.*\| 1 of 1 \|$/m);
     expect(corpus).toMatch(/^\| filesystem \|.*\| 0 of 2 \|$/m);
