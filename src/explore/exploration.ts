@@ -1,3 +1,4 @@
+import type { Feature } from './features/feature.ts';
 import type { JsonObject } from '../base/json.ts';
 import type { Ability, ElicitationAnswer, SamplingAnswer } from '../model/client-abilities.ts';
 
@@ -61,8 +62,8 @@ export interface SessionRun {
 export interface ExploredSession extends SessionRun {
   /** A number from 1, in the order of the corpus. */
   id: number;
-  /** The features that no session before it shows, such as `tool echo`. */
-  adds: readonly string[];
+  /** The features that no session before it shows. */
+  adds: readonly Feature[];
   /** The JSON Pointers of values that differ between replays, or that read as a time, a version or the like; `/0/…` is in the first step. */
   volatile: readonly string[];
   /** True if the session works in this workspace only. */

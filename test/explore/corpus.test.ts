@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../src/base/json.ts';
 import { chooseSessions } from '../../src/explore/corpus.ts';
 import type { ObservedStep } from '../../src/explore/exploration.ts';
+import { pickFeatures, states } from '../../src/explore/features/feature.ts';
 import type { Inventory } from '../../src/explore/inventory.ts';
 import { listParameters } from '../../src/explore/schema/parameters.ts';
 import { specialText } from '../../src/explore/vocabulary/typical-values.ts';
@@ -64,7 +65,18 @@ describe('chooseSessions', () => {
     const read = call('read_file', { path: 'b.txt' });
     const search = call('list_files', { query: 'b.txt' });
     const adds = choose([[moved], [read], [search], [moved, read], [moved, search]]).map((kept) => kept.adds);
-    expect(adds.slice(3)).toEqual([['search list_files query for move_file destination']]);
+    expect(adds.slice(3)).toEqual([
+      [
+        {
+          kind: 'search',
+          tool: 'list_files',
+          name: 'query',
+          maker: 'move_file',
+          path: 'destination',
+          isOtherCase: false,
+        },
+      ],
+    ]);
   });
 
   it('names the call that changed what a reader sees, not a reader between them', () => {
@@ -73,7 +85,7 @@ describe('chooseSessions', () => {
     const listed = call('list_files', {});
     const steps = [listed, before, moved, listed, after].flatMap((step) => step ?? []);
     const features = choose([steps]).flatMap(({ adds }) => adds);
-    expect(features.filter((feature) => feature.startsWith('state '))).toEqual(['state read_file after move_file']);
+    expect(pickFeatures(features, ...states)).toEqual([{ kind: 'state', reader: 'read_file', writer: 'move_file' }]);
   });
 
   it('names the call whose thing another call names, too, and none that names other things', () => {
@@ -82,12 +94,18 @@ describe('chooseSessions', () => {
     const move = call('move_file', { source: 'a.txt', destination: 'b.txt' });
     const joined = (path: string) => {
       const steps = [write(path), none, move, one].flatMap((step) => step ?? []);
-      return choose([steps])
-        .flatMap(({ adds }) => adds)
-        .filter((feature) => feature.startsWith('state '));
+      return pickFeatures(
+        choose([steps]).flatMap(({ adds }) => adds),
+        ...states,
+      );
     };
-    expect(joined('a.txt')).toContain('state list_files after move_file joined by write_file');
-    expect(joined('c.txt').join()).not.toContain('joined');
+    expect(joined('a.txt')).toContainEqual({
+      kind: 'joined',
+      reader: 'list_files',
+      writer: 'move_file',
+      other: 'write_file',
+    });
+    expect(pickFeatures(joined('c.txt'), 'joined')).toEqual([]);
   });
 
   it('joins no calls by an argument that nearly all tools need, and counts no null', () => {
@@ -99,29 +117,35 @@ describe('chooseSessions', () => {
       ),
     };
     const at = (tool: string, args: JsonObject, answer?: string) => call(tool, { repo: 'a', ...args }, answer);
-    const list = (steps: readonly ObservedStep[]) =>
-      listFeatures(steps, places).filter((feature) => feature.startsWith('state '));
+    const list = (steps: readonly ObservedStep[]) => pickFeatures(listFeatures(steps, places), ...states);
     const session = (by: string) => [
       at('list', {}, '[]'),
       at('add', { by }),
       at('tag', { by: 'x' }),
       at('list', {}, '[1]'),
     ];
-    expect(list(session('y'))).toEqual(['state list after tag']);
-    expect(list(session('x'))).toEqual(['state list after tag', 'state list after tag joined by add']);
+    expect(list(session('y'))).toEqual([{ kind: 'state', reader: 'list', writer: 'tag' }]);
+    expect(list(session('x'))).toEqual([
+      { kind: 'state', reader: 'list', writer: 'tag' },
+      { kind: 'joined', reader: 'list', writer: 'tag', other: 'add' },
+    ]);
     const values = listFeatures([at('list', { by: null })], places);
-    expect(values).toContain('parameter list repo');
-    expect(values).not.toContain('parameter list by');
+    expect(values).toContainEqual({ kind: 'parameter', tool: 'list', name: 'repo' });
+    expect(values).not.toContainEqual({ kind: 'parameter', tool: 'list', name: 'by' });
   });
 
   it('keeps a call that is answered in another way when it comes again, and takes a reader by its name for no change', () => {
     const add = (answer: string) => call('add_note', { title: 'a' }, answer);
-    expect(listFeatures([add('added'), add('is there')], inventory)).toContain('again add_note');
-    expect(listFeatures([add('added'), add('added')], inventory).join()).not.toContain('again');
+    expect(listFeatures([add('added'), add('is there')], inventory)).toContainEqual({
+      kind: 'again',
+      tool: 'add_note',
+    });
+    expect(pickFeatures(listFeatures([add('added'), add('added')], inventory), 'again')).toEqual([]);
     const [before, after] = ['[]', '[1]'].map((answer) => call('list_files', {}, answer));
     const session = [before, add('added'), call('open_note', { title: 'a' }), after].flatMap((step) => step ?? []);
-    const states = listFeatures(session, inventory).filter((feature) => feature.startsWith('state '));
-    expect(states).toEqual(['state list_files after add_note']);
+    expect(pickFeatures(listFeatures(session, inventory), ...states)).toEqual([
+      { kind: 'state', reader: 'list_files', writer: 'add_note' },
+    ]);
   });
 
   it('keeps the refusal of an option apart from that of any other text', () => {
@@ -132,9 +156,9 @@ describe('chooseSessions', () => {
     const guarded = refuse('--all', "Invalid path: '--all' cannot start with '-'");
     const unknown = refuse('--all', "No such file: '--all'");
     const features = [guarded, unknown].map((step) =>
-      listFeatures([step], inventory).filter((each) => each.startsWith('value ')),
+      pickFeatures(listFeatures([step], inventory), 'guard', 'value', 'trait'),
     );
-    expect(features).toEqual([['value read_file path of an option, which is refused'], []]);
+    expect(features).toEqual([[{ kind: 'guard', tool: 'read_file', name: 'path' }], []]);
   });
 
   it('counts refusals that name other files of the workspace once', () => {
@@ -152,16 +176,16 @@ describe('chooseSessions', () => {
     const [none, name, size] = [{}, { sortBy: 'name' }, { sortBy: 'size' }].map((args) => [call('list_files', args)]);
     const adds = choose([none ?? [], size ?? [], name ?? []]).map((kept) => kept.adds);
     expect(adds).toHaveLength(2);
-    expect(adds[1]).toContain('value list_files sortBy "size"');
+    expect(adds[1]).toContainEqual({ kind: 'value', tool: 'list_files', name: 'sortBy', value: 'size' });
   });
 
   it('keeps an option with which a call leaves what a reader answers, and none that changes nothing else', () => {
     const read = call('read_file', { path: 'a.txt' });
     const wrap = (option: string) => [read, call('move_file', { source: 'a.txt', [option]: true }), read];
     const kept = choose([[read], wrap('dryRun'), wrap('source')]);
-    expect(kept.map(({ adds }) => adds.filter((feature) => feature.startsWith('kept ')))).toEqual([
+    expect(kept.map(({ adds }) => pickFeatures(adds, 'kept'))).toEqual([
       [],
-      ['kept read_file after move_file dryRun'],
+      [{ kind: 'kept', reader: 'read_file', writer: 'move_file', option: 'dryRun' }],
       [],
     ]);
     expect(kept[1]?.run.steps).toHaveLength(3);
@@ -176,7 +200,7 @@ describe('chooseSessions', () => {
     const other = [call('read_file', { path: 'a.txt' }), move('c.txt'), refused];
     const kept = choose([other, [before, move('b.txt'), after]]);
     expect(kept.map(({ run }) => run.steps.length)).toEqual([3, 3]);
-    expect(kept[1]?.adds).toContain('state read_file after move_file over what it read');
-    expect(kept[0]?.adds.join()).not.toContain('over what it read');
+    expect(kept[1]?.adds).toContainEqual({ kind: 'replaced', reader: 'read_file', writer: 'move_file' });
+    expect(pickFeatures(kept[0]?.adds ?? [], 'replaced')).toEqual([]);
   });
 });

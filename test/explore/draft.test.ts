@@ -4,6 +4,7 @@ import { chooseChecks } from '../../src/explore/draft/checks.ts';
 import { volatileMark } from '../../src/explore/stability/forms.ts';
 import { draftEvals, renderDrafted } from '../../src/explore/draft/draft-evals.ts';
 import type { Exploration, ExploredSession, ObservedStep } from '../../src/explore/exploration.ts';
+import type { Feature } from '../../src/explore/features/feature.ts';
 import { readSuite } from '../../src/suite/read.ts';
 
 /** A call with the text of its answer. */
@@ -19,7 +20,7 @@ function call(tool: string, text: string, args: JsonObject = {}): ObservedStep {
   };
 }
 
-function session(steps: readonly ObservedStep[], adds: readonly string[]): ExploredSession {
+function session(steps: readonly ObservedStep[], adds: readonly Feature[]): ExploredSession {
   return { id: 1, phase: 'chains', steps, adds, volatile: [], needsFiles: false };
 }
 
@@ -80,7 +81,10 @@ function read(uri: string, content: JsonObject): ExploredSession {
   const step = call('', '');
   const outcome = { kind: 'result' as const, isError: false, result: { contents: [{ uri, ...content }] } };
   const request = { kind: 'resource' as const, uri };
-  return session([{ ...step, request, observation: { ...step.observation, outcome } }], [`resource ${uri}`]);
+  return session(
+    [{ ...step, request, observation: { ...step.observation, outcome } }],
+    [{ kind: 'resource', subject: uri }],
+  );
 }
 
 describe('draftEvals', () => {
@@ -93,8 +97,8 @@ describe('draftEvals', () => {
     const replaced = [read, call('write_file', 'done', { path: 'a.txt', content: 'Beta' }), changed];
     const titles = draft(
       [
-        session([mixed], ['value read_files paths of which one is missing']),
-        session(replaced, ['state read_file after write_file over what it read']),
+        session([mixed], [{ kind: 'trait', tool: 'read_files', name: 'paths', trait: 'partly missing' }]),
+        session(replaced, [{ kind: 'replaced', reader: 'read_file', writer: 'write_file' }]),
       ],
       ['read_file', 'read_files'],
     ).map(({ title }) => title);
@@ -112,21 +116,27 @@ describe('draftEvals', () => {
         isError: true,
         result: { content: [{ type: 'text', text: message }] },
       } as const;
-      return session([{ ...step, observation: { ...observation, outcome } }], [`refusal list_files ${message}`]);
+      return session(
+        [{ ...step, observation: { ...observation, outcome } }],
+        [{ kind: 'refusal', subject: 'list_files', words: message }],
+      );
     };
     const refusals = Array.from({ length: 45 }, (_, index) => refused(`refusal ${index}`));
-    const sorted = session([call('list_files', 'b, a', { sortBy: 'size' })], ['value list_files sortBy "size"']);
+    const sorted = session(
+      [call('list_files', 'b, a', { sortBy: 'size' })],
+      [{ kind: 'value', tool: 'list_files', name: 'sortBy', value: 'size' }],
+    );
     const titles = draft([...refusals, sorted], ['list_files']).map(({ title }) => title);
     expect(titles).toContain('list_files answers with sortBy "size"');
   });
 
   it('prefers what a parameter changes to what another tool answers alike, and to more than there is', () => {
     const each = (tool: string, amount: number) =>
-      session([call(tool, `${amount} lines`, { amount })], [`value ${tool} amount ${amount}`]);
+      session([call(tool, `${amount} lines`, { amount })], [{ kind: 'value', tool, name: 'amount', value: amount }]);
     const own = Array.from({ length: 39 }, (_, index) => each('read_text', index + 1));
     const more = session(
       [call('read_text', 'all lines', { amount: 1000 })],
-      ['value read_text amount of more than there is'],
+      [{ kind: 'trait', tool: 'read_text', name: 'amount', trait: 'more than there is' }],
     );
     const titles = draft([more, ...own, each('read_file', 1), each('read_text', 40)]).map(({ title }) => title);
     expect(titles).toHaveLength(40);
@@ -135,10 +145,13 @@ describe('draftEvals', () => {
   });
 
   it('says that a list leaves a directory out, or has special characters', () => {
-    const [out, special] = ['of a directory', 'with special characters'].map((kind) =>
-      session([call('search', 'Alpha', { exclude: [kind] })], [`value search exclude ${kind}`]),
+    const sessions = (['directory', 'special'] as const).map((trait) =>
+      session(
+        [call('search', 'Alpha', { exclude: [trait] })],
+        [{ kind: 'trait', tool: 'search', name: 'exclude', trait }],
+      ),
     );
-    const titles = draft([out, special].flatMap((each) => each ?? [])).map(({ title }) => title);
+    const titles = draft(sessions).map(({ title }) => title);
     expect(titles).toEqual([
       'search answers with exclude of a directory',
       'search answers with exclude with special characters',
@@ -152,7 +165,7 @@ describe('draftEvals', () => {
       call('create_note', 'created', { title: 'Alpha' }),
       call('list_notes', 'Alpha'),
     ];
-    const explored = session(chain, ['state list_notes after create_note']);
+    const explored = session(chain, [{ kind: 'state', reader: 'list_notes', writer: 'create_note' }]);
     expect(draft([explored], ['list_notes', 'pick_number'])).toMatchObject([
       { title: 'list_notes finds what create_note made', calls: ['list_notes', 'create_note', 'list_notes'] },
     ]);
@@ -165,15 +178,15 @@ describe('draftEvals', () => {
     const refuse = (tool: string, message: string) => {
       const step = call(tool, '');
       const outcome = { kind: 'error', code: -32_000, message } as const;
-      const adds = [`refusal ${tool} ${message}`];
-      return session([{ ...step, observation: { ...step.observation, outcome } }], adds);
+      const observation = { ...step.observation, outcome };
+      return session([{ ...step, observation }], [{ kind: 'refusal', subject: tool, words: message }]);
     };
     const list = (words: (tool: string) => string) =>
       draft([
         ...tools.map((tool) => refuse(tool, words(tool))),
         ...tools.flatMap((tool) =>
           ['first', 'second'].map((name) =>
-            session([call(tool, name, { [name]: tool })], [`parameter ${tool} ${name}`]),
+            session([call(tool, name, { [name]: tool })], [{ kind: 'parameter', tool, name }]),
           ),
         ),
       ]).map(({ title }) => (title.includes('refuses') ? 'refusal' : 'parameter'));
@@ -184,14 +197,14 @@ describe('draftEvals', () => {
 
   it('says that the same call comes again', () => {
     const steps = [call('add_note', 'added', { title: 'a' }), call('add_note', 'is there', { title: 'a' })];
-    expect(draft([session(steps, ['again add_note'])])).toMatchObject([
+    expect(draft([session(steps, [{ kind: 'again', tool: 'add_note' }])])).toMatchObject([
       { title: 'add_note answers the same call again', checks: [{ value: 'added' }, { value: 'is there' }] },
     ]);
   });
 
   it('takes a tool without a verb that changes nothing for a reader', () => {
     const steps = [call('note', 'none'), call('create_note', 'created'), call('note', 'Alpha')];
-    const explored = session(steps, ['state note after create_note']);
+    const explored = session(steps, [{ kind: 'state', reader: 'note', writer: 'create_note' }]);
     expect(draft([explored], ['note'])).toMatchObject([{ title: 'note finds what create_note made' }]);
     expect(draft([explored])).toMatchObject([{ title: 'note answers after note' }]);
   });
@@ -204,20 +217,25 @@ describe('draftEvals', () => {
       call('delete_note', 'deleted', { title: 'Alpha' }),
       call('list_notes', 'none'),
     ];
-    const explored = session(chain, ['state list_notes after delete_note joined by link_note']);
+    const explored = session(chain, [
+      { kind: 'joined', reader: 'list_notes', writer: 'delete_note', other: 'link_note' },
+    ]);
     expect(draft([explored]).map(({ title }) => title)).toEqual([
       'list_notes sees what create_note, link_note and delete_note left',
     ]);
   });
 
   it('says how many lines a long text has', () => {
-    const explored = session([call('echo', 'Delta\nEpsilon', { message: 'Delta\nEpsilon\n' })], ['tool echo']);
+    const explored = session(
+      [call('echo', 'Delta\nEpsilon', { message: 'Delta\nEpsilon\n' })],
+      [{ kind: 'tool', subject: 'echo' }],
+    );
     expect(draft([explored]).map(({ title }) => title)).toEqual(['echo answers with message of 2 lines']);
   });
 
   it('asserts a short text as a whole, with the case of its letters, and a long one in parts', () => {
     const [short, long] = ['DELTA!', `Notes:\n${'- a note\n'.repeat(40)}`].map((text) =>
-      draft([session([call('shout', text)], ['tool shout'])]).flatMap(({ checks }) => checks),
+      draft([session([call('shout', text)], [{ kind: 'tool', subject: 'shout' }])]).flatMap(({ checks }) => checks),
     );
     expect(short).toMatchObject([{ type: 'toolResultEquals', value: 'DELTA!' }]);
     expect(long).toMatchObject([{ type: 'toolResultContains', needle: 'Notes:' }, { type: 'toolResultContains' }]);
@@ -225,7 +243,7 @@ describe('draftEvals', () => {
 
   it('asserts a text of several lines as a whole', () => {
     const tree = `root\n${Array.from({ length: 9 }, (_, index) => `  line ${index} of the directory`).join('\n')}\n`;
-    const [drafted] = draft([session([call('tree', tree)], ['tool tree'])]);
+    const [drafted] = draft([session([call('tree', tree)], [{ kind: 'tool', subject: 'tree' }])]);
     expect(drafted?.checks).toMatchObject([{ type: 'toolResultEquals', value: tree }]);
   });
 
@@ -286,7 +304,7 @@ describe('draftEvals', () => {
   });
 
   it('declines the URL that a refused call wants opened, as the exploration did, if the client offers that', () => {
-    const refused = session([callForUrl('sync')], ['error sync']);
+    const refused = session([callForUrl('sync')], [{ kind: 'refusal', subject: 'sync', words: 'Failed' }]);
     const [offering] = draft([refused], [], { hidden: { sync: ['elicitation'] } });
     expect(offering).toMatchObject({
       checks: [{ type: 'toolError', error: { code: -32_042 } }],
@@ -301,15 +319,17 @@ describe('draftEvals', () => {
     const refused = call('commit', `${frame}\n\u001B[1mThe index is empty\u001B[0m\n${frame}`);
     const outcome = { ...refused.observation.outcome, isError: true };
     const step = { ...refused, observation: { ...refused.observation, outcome } as ObservedStep['observation'] };
-    expect(draft([session([step], ['error commit'])])[0]?.checks).toMatchObject([
-      { type: 'toolError', error: { contains: 'The index is empty' } },
-    ]);
+    expect(
+      draft([session([step], [{ kind: 'refusal', subject: 'commit', words: 'Failed' }])])[0]?.checks,
+    ).toMatchObject([{ type: 'toolError', error: { contains: 'The index is empty' } }]);
   });
 
   it('prefers texts that say something to kinds, flags and zeros of a large document', () => {
     const document = { type: 'text', failed: 0, isDone: true, total: 3, path: 'docs/guide.md', body: 'two words' };
     const rows = Array.from({ length: 40 }, (_, index) => ({ index }));
-    const [drafted] = draft([session([call('inspect', JSON.stringify({ ...document, rows }))], ['tool inspect'])]);
+    const [drafted] = draft([
+      session([call('inspect', JSON.stringify({ ...document, rows }))], [{ kind: 'tool', subject: 'inspect' }]),
+    ]);
     expect(drafted?.checks).toMatchObject([
       { value: 'text', path: '/type' },
       { value: 'docs/guide.md', path: '/path' },
@@ -319,7 +339,7 @@ describe('draftEvals', () => {
 
   it('asserts nothing about private names, which another version of a library may not have', () => {
     const check = (document: JsonObject) =>
-      draft([session([call('inspect', JSON.stringify(document))], ['tool inspect'])])[0]?.checks;
+      draft([session([call('inspect', JSON.stringify(document))], [{ kind: 'tool', subject: 'inspect' }])])[0]?.checks;
     expect(check({ name: 'two words', _handlers: { echo: 1 }, _id: 7 })).toMatchObject([
       { value: 'two words', path: '/name' },
       { value: 7, path: '/_id' },

@@ -5,7 +5,8 @@ import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { systemClock } from '../../src/base/time.ts';
 import { isAnswered, isRefused } from '../../src/explore/answers.ts';
-import { type Exploration, nameRequest } from '../../src/explore/exploration.ts';
+import { type Exploration, type ExploredSession, nameRequest } from '../../src/explore/exploration.ts';
+import { pickFeatures } from '../../src/explore/features/feature.ts';
 import { draftCases } from '../../src/explore/draft/draft-cases.ts';
 import { readOutcomeText } from '../../src/explore/stability/texts.ts';
 import { exploreInTest, knownServers, listFindings, nameExploredServer } from '../support/explore.ts';
@@ -37,6 +38,11 @@ const draftEverything = {
   keepsFiles: false,
 };
 
+const answers =
+  (name: string) =>
+  ({ adds }: ExploredSession) =>
+    pickFeatures(adds, 'tool').some(({ subject }) => subject === name);
+
 const listAdds = ({ sessions }: Exploration) => sessions.flatMap(({ adds }) => adds);
 
 describe('exploreAndCheck', () => {
@@ -59,16 +65,21 @@ describe('exploreAndCheck', () => {
     expect(notes.coverage.tools).toEqual({ reached: 8, of: 8 });
     expect(notes.coverage.parameters).toEqual({ reached: 8, of: 8 });
     // A random id is a reference to the result that has it.
-    const get = notes.sessions.find(({ adds }) => adds.includes('tool get_note'));
+    const get = notes.sessions.find(answers('get_note'));
     expect(get?.steps.map(({ request }) => request)).toEqual([
       expect.objectContaining({ tool: 'create_note' }),
       { kind: 'tool', tool: 'get_note', arguments: { noteId: '{{result.0/structuredContent/id}}' } },
     ]);
-    const special = notes.sessions.find(({ adds }) => adds.includes('value create_note title with special characters'));
+    const special = notes.sessions.find(({ adds }) =>
+      pickFeatures(adds, 'trait').some(({ tool, trait }) => tool === 'create_note' && trait === 'special'),
+    );
     expect(special?.steps.map(({ request }) => nameRequest(request))).toEqual(['create_note', 'list_notes']);
     expect(JSON.stringify(special?.steps[1]?.observation)).toContain('$& and <é>');
     expect(listAdds(notes)).toEqual(
-      expect.arrayContaining(['state list_notes after create_note', 'state list_notes after delete_note']),
+      expect.arrayContaining([
+        { kind: 'state', reader: 'list_notes', writer: 'create_note' },
+        { kind: 'state', reader: 'list_notes', writer: 'delete_note' },
+      ]),
     );
   });
 
@@ -95,7 +106,7 @@ describe('exploreAndCheck', () => {
     const exploration = await exploreInTest(nameExploredServer('remarks'));
     expect(exploration.coverage.tools).toEqual({ reached: 3, of: 3 });
     expect(listAnswered(exploration)).toEqual(['add_remark', 'create_entity', 'publish']);
-    const session = (tool: string) => exploration.sessions.find(({ adds }) => adds.includes(`tool ${tool}`));
+    const session = (tool: string) => exploration.sessions.find(answers(tool));
     const print = (tool: string) =>
       session(tool)?.steps.map(({ request, observation }) => `${nameRequest(request)} ${isAnswered(observation)}`);
     expect(print('create_entity')).toEqual(['create_entity true']);
@@ -113,8 +124,13 @@ describe('exploreAndCheck', () => {
       );
     expect(sent('open_places')).toContainEqual({ names: ['Rome'] });
     expect(sent('add_road')[0]).toEqual({ road: { from: 'Rome', to: 'Oslo' } });
-    expect(listAdds(exploration)).toContain('kept read_map after add_road dryRun');
-    expect(listAdds(exploration)).toContain('state read_map after remove_signs');
+    expect(listAdds(exploration)).toContainEqual({
+      kind: 'kept',
+      reader: 'read_map',
+      writer: 'add_road',
+      option: 'dryRun',
+    });
+    expect(listAdds(exploration)).toContainEqual({ kind: 'state', reader: 'read_map', writer: 'remove_signs' });
     const { cases } = draftCases(exploration, draftEverything);
     const dry = cases.filter(({ content }) => content['title'] === 'read_map sees no change by add_road with dryRun');
     const steps = dry.flatMap(({ content }) => content['steps'] as object[]);
@@ -124,7 +140,7 @@ describe('exploreAndCheck', () => {
   it('takes a result that reads like an error for a refusal, and finds the calls before it with which it is none', async () => {
     const exploration = await exploreInTest(nameExploredServer('pages'));
     expect(listCovered(exploration)).toEqual(['add_title', 'create_page', 'show_page']);
-    const titled = exploration.sessions.find(({ adds }) => adds.includes('tool add_title'));
+    const titled = exploration.sessions.find(answers('add_title'));
     expect(titled?.steps.map(({ request }) => nameRequest(request))).toEqual(['create_page', 'add_title']);
     expect(exploration.unexplored).toEqual([
       { subject: 'print_page', reason: 'it refused every call, the last one with: Failed to print: no printer' },
@@ -136,7 +152,7 @@ describe('exploreAndCheck', () => {
   it('finds the maker of what a refusal misses among many, and sees a failure in a document', async () => {
     const { sessions, unexplored, flaky } = await exploreInTest(nameExploredServer('sheets'));
     expect([unexplored, flaky]).toEqual([[], []]);
-    const painted = sessions.find(({ adds }) => adds.includes('tool paint_cell'));
+    const painted = sessions.find(answers('paint_cell'));
     expect(painted?.steps.map(({ request }) => nameRequest(request))).toEqual([
       'create_sheet',
       'add_row',
@@ -165,7 +181,10 @@ describe('exploreAndCheck', () => {
     expect(flaky).toEqual([]);
     expect(harmless).toContain('read_rows');
     expect(listAdds(exploration)).toEqual(
-      expect.arrayContaining(['state list_tables after run_query', 'state read_rows after insert_row']),
+      expect.arrayContaining([
+        { kind: 'state', reader: 'list_tables', writer: 'run_query' },
+        { kind: 'state', reader: 'read_rows', writer: 'insert_row' },
+      ]),
     );
     const { cases } = draftCases(exploration, draftEverything);
     expect(cases.map(({ content }) => content['title'])).toEqual(
@@ -175,13 +194,13 @@ describe('exploreAndCheck', () => {
 
   it('marks what differs between replays', () => {
     const { sessions, flaky } = notes;
-    const random = sessions.find(({ adds }) => adds.includes('tool at_random'));
+    const random = sessions.find(answers('at_random'));
     expect(random?.volatile).toEqual(
       expect.arrayContaining(['/0/structuredContent/id', '/0/structuredContent/number']),
     );
     expect(random?.volatile).not.toContain('/0/structuredContent/kind');
     // The time of day, the day and the year differ in worlds with another clock.
-    const dated = sessions.find(({ adds }) => adds.includes('tool plan_parcel'));
+    const dated = sessions.find(answers('plan_parcel'));
     const parts = ['at', 'slot', 'year'];
     expect(dated?.volatile.toSorted()).toEqual(
       ['/0/content/0/text', '/0/structuredContent'].flatMap((place) => parts.map((part) => `${place}/${part}`)),
@@ -241,7 +260,7 @@ describe('exploreAndCheck', () => {
       const { sessions, hidden, coverage, flaky } = exploration;
       expect([coverage.tools, hidden, flaky]).toEqual([{ reached: 4, of: 4 }, { use_model: ['sampling'] }, []]);
       const read = (tool: string) => {
-        const step = sessions.find(({ adds }) => adds.includes(`tool ${tool}`))?.steps[0];
+        const step = sessions.find(answers(tool))?.steps[0];
         return [step?.observation.asked, step && readOutcomeText(step.observation.outcome)];
       };
       const filled = { name: expect.any(String), plan: 'free', seats: expect.any(Number) };
@@ -273,7 +292,7 @@ describe('exploreAndCheck', () => {
     expect([isCutByTime, requests.sent <= 60]).toEqual([false, true]);
     expect(unexplored.map(({ subject }) => subject)).toContain('never_content');
     // A question to cancel ends the first tool in one era, and is not answered in the other.
-    const isEnded = sessions.some(({ adds }) => adds.includes('tool insist'));
+    const isEnded = sessions.some(answers('insist'));
     expect(isEnded).toBe(era.length === 0);
   });
 
@@ -371,26 +390,27 @@ describe('exploreAndCheck', () => {
       expect(errorPaths.reached / errorPaths.of).toBeGreaterThan(0.6);
       expect(listAnswered(exploration)).toEqual(listCovered(exploration));
       // A refusal that only a used world gave is none of the session.
-      const refusing = exploration.sessions.filter(({ adds }) =>
-        adds.some((feature) => feature.startsWith('refusal ')),
-      );
+      const refusing = exploration.sessions.filter(({ adds }) => pickFeatures(adds, 'refusal').length > 0);
       expect(refusing.every(({ steps }) => steps.some(({ observation }) => isRefused(observation)))).toBe(true);
       for (const [server, feature] of shownOfFiles) {
-        if (server === name) expect(listAdds(exploration)).toContainEqual(expect.stringMatching(feature));
+        if (server === name) expect(listAdds(exploration)).toContainEqual(feature);
       }
     },
   );
 });
 
 /** What a call shows only with a part that is missing, with another value than the default, or over a file that exists. */
-const shownOfFiles: ReadonlyArray<readonly [string, RegExp]> = [
-  ['filesystem', /^value read_multiple_files paths of which one is missing$/],
-  ['filesystem', /^value create_directory path below a directory that is missing$/],
-  ['filesystem', /^value list_directory_with_sizes sortBy "size"$/],
-  ['filesystem', /^state \w+ after write_file over what it read$/],
-  ['filesystem', /^refusal move_file Destination already exists/],
+const shownOfFiles: ReadonlyArray<readonly [string, object]> = [
+  ['filesystem', { kind: 'trait', tool: 'read_multiple_files', name: 'paths', trait: 'partly missing' }],
+  ['filesystem', { kind: 'trait', tool: 'create_directory', name: 'path', trait: 'below a missing directory' }],
+  ['filesystem', { kind: 'value', tool: 'list_directory_with_sizes', name: 'sortBy', value: 'size' }],
+  ['filesystem', { kind: 'replaced', reader: expect.any(String), writer: 'write_file' }],
+  [
+    'filesystem',
+    { kind: 'refusal', subject: 'move_file', words: expect.stringMatching(/^Destination already exists/) },
+  ],
   // A resource that only a template names.
-  ['everything', /^resource demo:\/\/resource\/dynamic\/text\/\d+$/],
+  ['everything', { kind: 'resource', subject: expect.stringMatching(/^demo:\/\/resource\/dynamic\/text\/\d+$/) }],
 ];
 
 /** Checks if this machine has a file system in memory, and its temporary directory is on another one. */

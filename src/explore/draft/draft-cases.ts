@@ -1,5 +1,4 @@
 import { isAnswered, isRefused, readsLikeError, wantsUrl } from '../answers.ts';
-import { isTelling, refusedOption } from '../corpus.ts';
 import { type JsonObject, listTexts } from '../../base/json.ts';
 import { appendAll } from '../../base/lists.ts';
 import { type Ability, abilities } from '../../model/client-abilities.ts';
@@ -13,6 +12,7 @@ import {
   nameRequest,
   type ObservedStep,
 } from '../exploration.ts';
+import { type Feature, findPlace, pickFeatures } from '../features/feature.ts';
 import type { HiddenTools } from '../find-hidden.ts';
 import { isValidationMessage } from '../findings/validation-messages.ts';
 import { readOutcomeText } from '../stability/texts.ts';
@@ -175,12 +175,10 @@ function rank({ adds, steps }: ExploredSession, counts: Map<string, number>): nu
   // Two names of one tool answer alike.
   const isLikeAnother = steps.length === 1 && count(JSON.stringify([request.arguments, observation.outcome])) > 0;
   if (isAnswered(observation)) {
-    if (adds.some((feature) => feature.startsWith('tool '))) return 0;
-    if (adds.some((feature) => /^(?:state|kept|again) /.test(feature))) return 1;
-    if (isLikeAnother) return 5;
-    return adds.some(isTelling) ? 3 : 6;
+    const place = findPlace(adds, 'inCases');
+    return place > 1 && isLikeAnother ? 5 : place;
   }
-  if (adds.some((feature) => feature.endsWith(refusedOption))) return 3;
+  if (pickFeatures(adds, 'guard').length > 0) return 3;
   const isFramework = isValid === false || isValidationMessage(readOutcomeText(observation.outcome));
   // What a parameter changes shows more than how else its tool refuses, or than what other tools refuse with the same words.
   if (!isFramework) {
@@ -194,8 +192,8 @@ function rank({ adds, steps }: ExploredSession, counts: Map<string, number>): nu
 const fewTools = 2;
 
 /** Reads the words of a refusal from what a session adds, without the name of its tool. */
-const readWords = (adds: readonly string[]) =>
-  adds.find((feature) => feature.startsWith('refusal '))?.replace(/^refusal \S+ (?:Error executing tool \S+: )?/, '');
+const readWords = (adds: readonly Feature[]) =>
+  pickFeatures(adds, 'refusal')[0]?.words.replace(/^Error executing tool \S+: /, '');
 
 /** Groups cases by the subject of their last request, in the order in which the subjects first appear. */
 function groupBySubject(cases: readonly Titled[]): Titled[] {

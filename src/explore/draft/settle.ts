@@ -6,6 +6,7 @@ import {
   type ObservedStep,
   type Outcome,
 } from '../exploration.ts';
+import { type Feature, pickFeatures, states } from '../features/feature.ts';
 import { maskMachine, volatileMark } from '../stability/forms.ts';
 import { readOutcomeText } from '../stability/texts.ts';
 import { environmentCanary } from '../world/canary.ts';
@@ -38,11 +39,10 @@ export function settleSession(session: ExploredSession, harmless: ReadonlySet<st
 /** Drops readers that the session is not about, and what follows the last change that a reader sees. */
 function shortenChain(
   steps: readonly ObservedStep[],
-  adds: readonly string[],
+  adds: readonly Feature[],
   harmless: ReadonlySet<string>,
 ): readonly ObservedStep[] {
-  const readers = new Set(adds.map((feature) => /^state (\S+) after /.exec(feature)?.[1]));
-  readers.delete(undefined);
+  const readers = new Set(pickFeatures(adds, ...states).map(({ reader }) => reader));
   // References count steps.
   if (readers.size === 0 || JSON.stringify(steps.map(({ request }) => request)).includes('{{result.')) return steps;
   const isChange = (request: ExploredRequest) => mayChange(request, harmless);

@@ -1,8 +1,9 @@
 import { isRefused } from '../answers.ts';
 import { isJsonEqual } from '../../base/json.ts';
 import { clipText } from '../../base/text.ts';
-import { joinedBy, kindsOfLists, overContent } from '../corpus.ts';
 import { type ExploredRequest, type ExploredSession, nameRequest, type ObservedStep } from '../exploration.ts';
+import { type Feature, pickFeatures, states } from '../features/feature.ts';
+import { describeTrait } from '../features/traits.ts';
 import { readOutcomeText } from '../stability/texts.ts';
 import { readVerb } from '../vocabulary/names.ts';
 import { isHarmlessRequest, writesByStatement } from '../vocabulary/statements.ts';
@@ -26,9 +27,8 @@ export function writeTitle(
 }
 
 function describeKept({ adds }: Pick<ExploredSession, 'adds'>): string | null {
-  const kept = adds.map((feature) => /^kept (\S+) after (\S+) (\S+)$/.exec(feature)).find((found) => found !== null);
-  const [, reader, writer, option] = kept ?? [];
-  return kept === undefined ? null : `${reader} sees no change by ${writer} with ${option}`;
+  const [kept] = pickFeatures(adds, 'kept');
+  return kept === undefined ? null : `${kept.reader} sees no change by ${kept.writer} with ${kept.option}`;
 }
 
 /** The required parameters of each tool. */
@@ -38,25 +38,24 @@ function describeState(
   { steps, adds }: Pick<ExploredSession, 'steps' | 'adds'>,
   isChange: (request: ExploredRequest) => boolean,
 ): string | null {
-  if (!adds.some((feature) => feature.startsWith('state '))) return null;
+  if (pickFeatures(adds, ...states).length === 0) return null;
   const seen = steps.flatMap((step, index) => {
     const writer = steps.slice(0, index).findLast(({ request }) => isChange(request));
     return writer !== undefined && !isChange(step.request) && hasOtherOutcome(steps, index)
       ? [{ reader: nameRequest(step.request), writer: nameRequest(writer.request) }]
       : [];
   });
-  const isAdded = ({ reader, writer }: { reader: string; writer: string }) =>
-    adds.some((feature) => feature.replace(overContent, '') === `state ${reader} after ${writer}`);
+  const isShown = (kind: 'state' | 'replaced', { reader, writer }: { reader: string; writer: string }) =>
+    pickFeatures(adds, kind).some((feature) => feature.reader === reader && feature.writer === writer);
   // The last one is what the session is about: those before it prepare it.
-  const found = seen.findLast(isAdded) ?? seen[0];
+  const found = seen.findLast((each) => isShown('state', each) || isShown('replaced', each)) ?? seen[0];
   if (found === undefined) return null;
   const { reader, writer } = found;
-  if (adds.some((feature) => feature.startsWith('state ') && feature.includes(joinedBy))) {
+  if (pickFeatures(adds, 'joined').length > 0) {
     const writers = new Set(steps.flatMap(({ request }) => (isChange(request) ? [nameRequest(request)] : [])));
     return `${reader} sees what ${[...writers].join(', ').replace(/, (?=[^,]*$)/, ' and ')} left`;
   }
-  const state = `state ${reader} after ${writer}`;
-  if (!adds.includes(state) && adds.includes(`${state}${overContent}`)) return `${reader} sees what ${writer} replaced`;
+  if (!isShown('state', found) && isShown('replaced', found)) return `${reader} sees what ${writer} replaced`;
   switch (readVerb(writer)) {
     case 'create':
       return `${reader} finds what ${writer} made`;
@@ -99,7 +98,7 @@ function describeStep(
   if (request.kind === 'resource') return isRefused(observation) ? `Refuses to read ${subject}` : `Reads ${subject}`;
   if (request.kind === 'prompt')
     return isRefused(observation) ? `Refuses the prompt ${subject}` : `Gets the prompt ${subject}`;
-  if (adds.includes(`again ${subject}`)) return `${subject} answers the same call again`;
+  if (pickFeatures(adds, 'again').some(({ tool }) => tool === subject)) return `${subject} answers the same call again`;
   const first = steps[0]?.request;
   const after = steps.length > 1 && first !== undefined ? ` after ${nameRequest(first)}` : '';
   if (isRefused(observation)) return `${subject} refuses ${describeMistake(step, required.get(subject) ?? [])}${after}`;
@@ -108,12 +107,13 @@ function describeStep(
 }
 
 /** Names the parameters that the session adds, or else all of them, with their values where these are short. */
-function describeAdded(adds: readonly string[], args: Readonly<Record<string, unknown>>): string {
-  const added = adds.flatMap((feature) => /^(?:parameter|value) \S+ (\S+)/.exec(feature)?.[1] ?? []);
+function describeAdded(adds: readonly Feature[], args: Readonly<Record<string, unknown>>): string {
+  const added = pickFeatures(adds, 'parameter', 'value', 'trait').map(({ name }) => name);
   const names = added.length === 0 ? Object.keys(args) : [...new Set(added)];
   const describe = (name: string) => {
-    const kind = kindsOfLists.find((each) => adds.some((feature) => feature.endsWith(` ${name} ${each}`)));
-    return `${name}${printValue(args[name])}${kind === undefined ? '' : ` ${kind}`}`;
+    const found = pickFeatures(adds, 'trait').find((feature) => feature.name === name);
+    const words = found === undefined ? null : describeTrait(found.trait).words;
+    return `${name}${printValue(args[name])}${words === null ? '' : ` ${words}`}`;
   };
   return joinWords(names.filter((name) => Object.hasOwn(args, name)).map(describe));
 }

@@ -1,5 +1,5 @@
 import { isAnswered } from '../answers.ts';
-import { sharesText } from '../corpus.ts';
+import { sharesText } from '../features/list-features.ts';
 import { isJsonEqual, type JsonObject, listTexts } from '../../base/json.ts';
 import type { ExploredRequest, ObservedStep } from '../exploration.ts';
 import type { ListedTool } from '../inventory.ts';

@@ -140,6 +140,9 @@ export const typicalFormats: Readonly<Record<string, readonly string[]>> = {
 export const pathNames = /\b(?:path|file|filename|filepath|directory|dir|folder|root|repo|cwd|destination|workdir)\b/;
 export const directoryNames = /\b(?:directory|dir|folder|root|repo|cwd|workdir)\b/;
 
+/** Ends a pattern of all that is below a directory. */
+export const belowDirectory = '/**';
+
 /** Values that no server knows, for requests about missing things. */
 export const unknownValues = {
   text: 'no-such-thing',

@@ -16,6 +16,7 @@ import {
   typicalFormats,
   typicalNumbers,
   typicalTexts,
+  belowDirectory,
 } from './typical-values.ts';
 
 /** The known sources of values that a server accepts. */
@@ -303,9 +304,6 @@ function rankDescribed(slot: Slot, { workspace }: Vocabulary): { first: string[]
   const ranked = leaves ? [...own.filter((text) => !text.includes('*')), ...own] : own;
   return { first: [...described.filter(isUseful), ...ranked.slice(0, 3)], described };
 }
-
-/** Ends a pattern of all that is below a directory. */
-export const belowDirectory = '/**';
 
 /**
  * Leaves a directory out of a search that finds files in it and elsewhere: a pattern that matches names only does not show which paths an

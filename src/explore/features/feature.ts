@@ -1,0 +1,96 @@
+import type { Ability } from '../../model/client-abilities.ts';
+import { describeTrait, type Trait } from './traits.ts';
+
+/** Something that a session shows. `subject` is the name of a tool or a prompt, or the URI of a resource. */
+export type Feature =
+  /** An answer. */
+  | { kind: 'tool'; subject: string }
+  | { kind: 'resource'; subject: string }
+  | { kind: 'prompt'; subject: string }
+  /** A parameter in a call that was answered. */
+  | { kind: 'parameter'; tool: string; name: string }
+  /** Its value, where the schema lists the values that it can have. */
+  | { kind: 'value'; tool: string; name: string; value: unknown }
+  /** What its value has that others do not have. */
+  | { kind: 'trait'; tool: string; name: string; trait: Trait }
+  /** A parameter in which the server refuses an option because it is one. */
+  | { kind: 'guard'; tool: string; name: string }
+  /** A refusal, with its words without the values of the call. */
+  | { kind: 'refusal'; subject: string; words: string }
+  /** The members of a result and their types. */
+  | { kind: 'result'; subject: string; shape: string }
+  /** A request to the client. */
+  | { kind: 'asks'; subject: string; ability: Ability }
+  /** A reader answers otherwise after a call. */
+  | { kind: 'state'; reader: string; writer: string }
+  /** A call changes what the reader has read before it. */
+  | { kind: 'replaced'; reader: string; writer: string }
+  /** A call of another tool names the same thing as the last one that changed something. */
+  | { kind: 'joined'; reader: string; writer: string; other: string }
+  /** A reader answers as before after a call with an option, such as that of a dry run. */
+  | { kind: 'kept'; reader: string; writer: string; option: string }
+  /** The same call is answered otherwise when it comes again. */
+  | { kind: 'again'; tool: string }
+  /** A search for a text of the call before. */
+  | { kind: 'search'; tool: string; name: string; maker: string; path: string; isOtherCase: boolean };
+
+type Kind = Feature['kind'];
+export type FeatureOf<Name extends Kind> = Extract<Feature, { kind: Name }>;
+
+/** How soon a session that shows the feature is taken, first 0: into the corpus, and among the cases of a file. */
+interface Place {
+  inCorpus: 0 | 1 | 2 | 3;
+  inCases: 0 | 1 | 3 | 6;
+}
+
+const rest: Place = { inCorpus: 3, inCases: 6 };
+const telling: Place = { inCorpus: 1, inCases: 3 };
+const change: Place = { inCorpus: 0, inCases: 1 };
+
+const places: { [Name in Kind]: Place | ((feature: FeatureOf<Name>) => Place) } = {
+  tool: { inCorpus: 0, inCases: 0 },
+  resource: { inCorpus: 0, inCases: 6 },
+  prompt: { inCorpus: 0, inCases: 6 },
+  parameter: telling,
+  value: telling,
+  trait: ({ trait }) => (describeTrait(trait).isTelling ? telling : rest),
+  guard: telling,
+  refusal: rest,
+  result: rest,
+  asks: rest,
+  state: change,
+  replaced: change,
+  // Many calls have something in common.
+  joined: { inCorpus: 2, inCases: 1 },
+  kept: change,
+  again: change,
+  search: { inCorpus: 0, inCases: 6 },
+};
+
+/** Finds the first place that a session with these features takes. */
+export function findPlace(features: readonly Feature[], where: keyof Place): number {
+  return Math.min(rest[where], ...features.map((feature) => readPlace(feature)[where]));
+}
+
+function readPlace<Name extends Kind>(feature: FeatureOf<Name>): Place {
+  const place = places[feature.kind as Name];
+  return typeof place === 'function' ? place(feature) : place;
+}
+
+/** Writes a feature as a text; the same feature gives the same text. */
+export const nameFeature = (feature: Feature): string =>
+  Object.values(feature)
+    .map((part) => JSON.stringify(part))
+    .join(' ');
+
+/** Lists the features of one kind. */
+export function pickFeatures<Name extends Kind>(
+  features: readonly Feature[],
+  ...kinds: Name[]
+): Array<FeatureOf<Name>> {
+  const wanted: ReadonlySet<Kind> = new Set(kinds);
+  return features.filter((feature): feature is FeatureOf<Name> => wanted.has(feature.kind));
+}
+
+/** The kinds of which a reader shows what a call changed. */
+export const states = ['state', 'replaced', 'joined'] as const;

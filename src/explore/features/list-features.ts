@@ -1,0 +1,221 @@
+import { isRecord, type JsonObject, isJsonEqual, listTexts, tryParseJson } from '../../base/json.ts';
+import { isAnswered, isRefused } from '../answers.ts';
+import { type ExploredRequest, nameRequest, type ObservedStep, type SessionRun } from '../exploration.ts';
+import type { Inventory } from '../inventory.ts';
+import { isGiven, listPlaces, listSwitches } from '../schema/parameters.ts';
+import { maskForms } from '../stability/forms.ts';
+import { printMasked, readOutcomeText, readRefusal } from '../stability/texts.ts';
+import { readVerb, splitName } from '../vocabulary/names.ts';
+import { optionText } from '../vocabulary/typical-values.ts';
+import { namesOfSearches } from '../vocabulary/vocabulary.ts';
+import { type Feature, nameFeature } from './feature.ts';
+import { findTrait } from './traits.ts';
+
+/** Lists the features of a session, each once. */
+export function listFeatures({ steps }: SessionRun, inventory: Inventory): Feature[] {
+  const states = [...findChangedReads(steps)].flatMap((index) => listStates(steps, index, inventory));
+  const searches = steps.flatMap((_, index) => listSearches(steps, index));
+  const kept = steps.flatMap((_, index) => listKept(steps, index, inventory));
+  const again = steps.flatMap((_, index) => listAgain(steps, index));
+  const own = steps.flatMap((step) => listStepFeatures(step, inventory));
+  const all = [...own, ...states, ...kept, ...again, ...searches];
+  return [...new Map(all.map((feature) => [nameFeature(feature), feature])).values()];
+}
+
+/** Lists the features that one step shows without the others. */
+export function listStepFeatures(step: ObservedStep | undefined, inventory: Inventory): Feature[] {
+  if (step === undefined) return [];
+  const { request, observation, isValid } = step;
+  const subject = nameRequest(request);
+  const { outcome } = observation;
+  if (isRefused(observation)) {
+    const words = maskValues(readRefusal(outcome), request);
+    return [{ kind: 'refusal', subject, words }, ...listGuards(request, words)];
+  }
+  if (outcome.kind !== 'result') return [];
+  // A server may ask for roots at any time.
+  const asked = (observation.asked ?? []).flatMap(({ ability }): Feature[] =>
+    ability === 'roots' ? [] : [{ kind: 'asks', subject, ability }],
+  );
+  const shape = describeShape(outcome.result['structuredContent'] ?? readOutcomeText(outcome));
+  const result: Feature = { kind: 'result', subject, shape };
+  if (request.kind !== 'tool') return [{ kind: request.kind, subject }, result];
+  const tool = inventory.tools.find(({ name }) => name === request.tool);
+  // A call that breaks the schema shows nothing that a caller may rely on.
+  if (tool === undefined || isValid === false) return [];
+  const parameters = Object.entries(request.arguments).flatMap(([name, value]): Feature[] => {
+    const parameter = tool.parameters.find((each) => each.name === name);
+    if (parameter !== undefined && !isGiven(parameter, request.arguments)) return [];
+    const schema = parameter?.schema;
+    const isListed = Array.isArray(schema?.['enum']) || typeof value === 'boolean';
+    const isDefault = schema !== undefined && Object.hasOwn(schema, 'default') && isJsonEqual(value, schema['default']);
+    const trait = findTrait(value);
+    const own = { tool: tool.name, name };
+    return [
+      { kind: 'parameter', ...own },
+      // A call without it shows the default, too.
+      ...(isListed && !isDefault ? [{ kind: 'value' as const, ...own, value }] : []),
+      ...(trait === null ? [] : [{ kind: 'trait' as const, ...own, trait }]),
+    ];
+  });
+  return [{ kind: 'tool', subject }, ...parameters, result, ...asked];
+}
+
+/** Lists the parameters in which a server refuses an option because it is one. */
+function listGuards(request: ExploredRequest, words: string): Feature[] {
+  if (request.kind !== 'tool' || !/\b(?:start|begin|option|flag|dash|hyphen|inject)/i.test(words)) return [];
+  const { tool, arguments: args } = request;
+  const named = Object.keys(args).filter((name) => args[name] === optionText);
+  return named.map((name) => ({ kind: 'guard', tool, name }));
+}
+
+/** Lists the texts of the call before that a call has as arguments, in the same case or in the other one. */
+function listSearches(steps: readonly ObservedStep[], index: number): Feature[] {
+  const [made, search] = [steps[index - 1], steps[index]];
+  if (made?.request.kind !== 'tool' || search?.request.kind !== 'tool' || !isAnswered(search.observation)) return [];
+  const { tool: maker, arguments: given } = made.request;
+  const { tool, arguments: wanted } = search.request;
+  if (maker === tool) return [];
+  const texts = [...listTexts(given)];
+  return Object.entries(wanted).flatMap(([name, value]): Feature[] => {
+    // Two readers that are given the same path search for nothing.
+    if (typeof value !== 'string' || !namesOfSearches.test(splitName(name).join(' '))) return [];
+    const found = texts.find(({ text }) => text.toLowerCase() === value.toLowerCase());
+    if (found === undefined) return [];
+    const isOtherCase = found.text !== value;
+    return [{ kind: 'search', tool, name, maker, path: found.path.join('/'), isOtherCase }];
+  });
+}
+
+/** Finds the tool that answers the same call differently when it comes again, because the first one has changed something. */
+function listAgain(steps: readonly ObservedStep[], index: number): Feature[] {
+  const [first, second] = [steps[index - 1], steps[index]];
+  if (first?.request.kind !== 'tool' || second === undefined || !isSameRequest(first.request, second.request))
+    return [];
+  const isOther = printMasked(first.observation.outcome) !== printMasked(second.observation.outcome);
+  const areAnswered = isAnswered(first.observation) && isAnswered(second.observation);
+  return isOther && areAnswered ? [{ kind: 'again', tool: first.request.tool }] : [];
+}
+
+/** Lists the options with which a call leaves what a reader answers, such as that of a dry run. */
+function listKept(steps: readonly ObservedStep[], index: number, { tools }: Inventory): Feature[] {
+  const [before, own, after] = [steps[index - 1], steps[index], steps[index + 1]];
+  if (own?.request.kind !== 'tool' || before === undefined || after === undefined) return [];
+  const { tool, arguments: args } = own.request;
+  if (before.request.kind !== 'tool' || before.request.tool === tool || !isAnswered(own.observation)) return [];
+  const isKept =
+    isAnswered(after.observation) &&
+    isSameRequest(before.request, after.request) &&
+    printMasked(before.observation.outcome) === printMasked(after.observation.outcome);
+  const options = listSwitches(tools.find(({ name }) => name === tool)?.parameters ?? []).filter(
+    (name) => args[name] === true,
+  );
+  const reader = nameRequest(after.request);
+  return isKept ? options.map((option) => ({ kind: 'kept', reader, writer: tool, option })) : [];
+}
+
+/**
+ * Finds the call that changed a reader's answer: the last one that is not declared to change nothing. Where all are declared so, one of
+ * them did between two equal requests.
+ */
+export function listStates(steps: readonly ObservedStep[], index: number, { tools }: Inventory): Feature[] {
+  const reader = steps[index]?.request;
+  if (reader === undefined) return [];
+  const before = steps.slice(0, index);
+  const others = before.filter(
+    ({ request, observation }) => isAnswered(observation) && request.kind === 'tool' && !isSameRequest(request, reader),
+  );
+  const readOnly = new Set(tools.filter(({ isReadOnly }) => isReadOnly).map(({ name }) => name));
+  const isReader = (name: string) => readOnly.has(name) || readVerb(name) === 'read';
+  const isRepeated = before.some(({ request }) => isSameRequest(request, reader));
+  const last =
+    others.findLast(({ request }) => !isReader(nameRequest(request))) ?? (isRepeated ? others.at(-1) : undefined);
+  if (last === undefined) return [];
+  const state = { reader: nameRequest(reader), writer: nameRequest(last.request) };
+  const places = listPlaces(tools);
+  const joined = others.filter(
+    ({ request }) => nameRequest(request) !== nameRequest(last.request) && sharesText(request, last.request, places),
+  );
+  const ofTools = new Set(joined.map(({ request }) => nameRequest(request)).filter((name) => !isReader(name)));
+  return [
+    { kind: 'state', ...state },
+    ...(isReplacing(steps, { last, reader, places }) ? [{ kind: 'replaced' as const, ...state }] : []),
+    ...[...ofTools].map((other) => ({ kind: 'joined' as const, ...state, other })),
+  ];
+}
+
+/** Checks if two calls have a text in common, which names one thing in both. Arguments with the names in `places` name no thing. */
+export function sharesText(left: ExploredRequest, right: ExploredRequest, places: ReadonlySet<string>): boolean {
+  if (left.kind !== 'tool' || right.kind !== 'tool') return false;
+  const list = (args: JsonObject) =>
+    Object.entries(args).flatMap(([name, value]) =>
+      places.has(name) ? [] : [...listTexts(value)].flatMap(({ text }) => (text === '' ? [] : [text])),
+    );
+  const texts = new Set(list(right.arguments));
+  return list(left.arguments).some((text) => texts.has(text));
+}
+
+/** Checks if a call names what the reader had read before it. */
+function isReplacing(
+  steps: readonly ObservedStep[],
+  { last, reader, places }: { last: ObservedStep; reader: ExploredRequest; places: ReadonlySet<string> },
+): boolean {
+  const call = last.request;
+  if (call.kind !== 'tool' || reader.kind !== 'tool' || readVerb(call.tool) === 'remove') return false;
+  // What is moved away is not read again.
+  const isRead = steps.every(({ request, observation }) => !isSameRequest(request, reader) || isAnswered(observation));
+  return isRead && sharesText(call, reader, places);
+}
+
+/** Finds the steps whose request was sent before or after with another outcome. */
+export function findChangedReads(steps: readonly ObservedStep[]): Set<number> {
+  const changed = new Set<number>();
+  for (const [index, step] of steps.entries()) {
+    const later = steps.findIndex((other, at) => at > index && isSameRequest(other.request, step.request));
+    if (later === -1) continue;
+    const after = steps[later];
+    if (after !== undefined && printMasked(step.observation.outcome) !== printMasked(after.observation.outcome)) {
+      changed.add(index).add(later);
+    }
+  }
+  return changed;
+}
+
+export const isSameRequest = (left: ExploredRequest, right: ExploredRequest) =>
+  JSON.stringify(left) === JSON.stringify(right);
+
+/** Leaves arguments, quotes and numbers out of a message. */
+function maskValues(message: string, request: ExploredRequest): string {
+  const texts = [...listTexts(request.kind === 'tool' ? request.arguments : {})].map(({ text }) => text);
+  const longestFirst = texts.filter((text) => text.trim() !== '').toSorted((a, b) => b.length - a.length);
+  const masked = longestFirst.reduce((text, value) => text.replaceAll(asWord(value), '…'), maskForms(message));
+  return masked
+    .replaceAll(/\{\{workspace\}\}[^\s"'`]*/g, '…')
+    .replaceAll(/(["'`])[^"'`]*\1/g, '…')
+    .replaceAll(/\d+/g, '#')
+    .slice(0, 300);
+}
+
+/** Matches a text that is no part of a longer word. */
+function asWord(text: string): RegExp {
+  const escaped = text.replaceAll(/[.*+?^${}()|[\]\\/-]/g, String.raw`\$&`);
+  return new RegExp(String.raw`(?<!\w)${escaped}(?!\w)`, 'g');
+}
+
+/** Describes the members of a value and their types, but no values. */
+function describeShape(value: unknown, depth = 0): string {
+  const parsed = typeof value === 'string' ? tryParseJson(value) : value;
+  if (typeof parsed !== 'object' || parsed === null) {
+    if (typeof value !== 'string') return typeof value;
+    if (depth > 0) return 'text';
+    return value === '' ? 'no text' : value.includes('\n') ? 'lines' : 'text';
+  }
+  if (depth > 3) return '…';
+  if (Array.isArray(parsed)) return parsed.length === 0 ? '[]' : `[${describeShape(parsed[0], depth + 1)}]`;
+  if (!isRecord(parsed)) return 'object';
+  const members = Object.keys(parsed)
+    .toSorted()
+    .slice(0, 20)
+    .map((name) => `${name}:${describeShape(parsed[name], depth + 1)}`);
+  return `{${members.join()}}`;
+}

@@ -1,0 +1,57 @@
+import { listTexts } from '../../base/json.ts';
+import { belowDirectory, largeNumber, lastCommit, specialText, unknownValues } from '../vocabulary/typical-values.ts';
+
+/** What a value has that others of its parameter do not have. */
+interface TraitKind {
+  has: (value: unknown) => boolean;
+  /** Says it in a title; null if the value itself does. */
+  words: string | null;
+  /** False if it changes little. */
+  isTelling: boolean;
+}
+
+const isMissing = (text: unknown) =>
+  typeof text === 'string' && (text === unknownValues.text || text.split('/').at(-1) === unknownValues.path);
+
+const isDirectory = (value: unknown) => typeof value === 'string' && value.endsWith(belowDirectory);
+
+/** The first that a value has counts. */
+const traits = {
+  special: {
+    has: (value) => [...listTexts(value)].some(({ text }) => text === specialText),
+    words: 'with special characters',
+    isTelling: true,
+  },
+  'partly missing': {
+    has: (value) => Array.isArray(value) && value.some(isMissing) && !value.every(isMissing),
+    words: 'of which one is missing',
+    isTelling: true,
+  },
+  'more than there is': { has: (value) => value === largeNumber, words: null, isTelling: false },
+  empty: { has: (value) => value === '', words: null, isTelling: true },
+  directory: {
+    has: (value) => isDirectory(value) || (Array.isArray(value) && value.length === 1 && isDirectory(value[0])),
+    words: 'of a directory',
+    isTelling: true,
+  },
+  'file of a commit': {
+    has: (value) => typeof value === 'string' && value.startsWith(`${lastCommit}:`),
+    words: null,
+    isTelling: true,
+  },
+  'below a missing directory': {
+    has: (value) => typeof value === 'string' && value.split('/').slice(0, -1).includes(unknownValues.directory),
+    words: null,
+    isTelling: true,
+  },
+} satisfies Record<string, TraitKind>;
+
+export type Trait = keyof typeof traits;
+
+/** Returns null for a value like others. */
+export function findTrait(value: unknown): Trait | null {
+  const names = Object.keys(traits) as Trait[];
+  return names.find((name) => traits[name].has(value)) ?? null;
+}
+
+export const describeTrait = (trait: Trait): Omit<TraitKind, 'has'> => traits[trait];
