@@ -2,6 +2,7 @@ import { appendAll } from '../base/lists.ts';
 import { isJsonEqual, type JsonObject } from '../base/json.ts';
 import type { Outcome } from '../explore/exploration.ts';
 import { readOutcomeText } from '../explore/stability/texts.ts';
+import { namesOutside } from '../explore/world/canary.ts';
 import type { BehaviourKind } from '../model/behaviour.ts';
 import { compareValues } from './compare-values.ts';
 import { focusTexts } from './focus.ts';
@@ -64,7 +65,8 @@ export function compareRun(
       };
     const outcome = normalizeOutcome(own.observation.outcome, roots.head);
     seen.push({ request, bases: outcomes, head: outcome });
-    const compared = compareOutcomes(outcomes, outcome, { isWrong, callMs });
+    const isOutside = namesOutside(JSON.stringify(request.request));
+    const compared = compareOutcomes(outcomes, outcome, { isWrong, isOutside, callMs });
     const found = (compared.length === 0 ? [] : replaceLost(compared, findLost(seen, alone))).map((each) => ({
       ...each,
       step,
@@ -102,7 +104,7 @@ function replaceLost(differences: StepDifference[], lost: LostEffect | null): St
 function compareOutcomes(
   bases: readonly Outcome[],
   head: Outcome,
-  { isWrong, callMs }: { isWrong: boolean; callMs: number },
+  { isWrong, isOutside, callMs }: { isWrong: boolean; isOutside: boolean; callMs: number },
 ): StepDifference[] {
   const [base] = bases;
   if (base === undefined || bases.every((each) => isJsonEqual(each, head))) return [];
@@ -120,6 +122,10 @@ function compareOutcomes(
     if (isSameText) {
       const what = 'the same text is no longer marked as an error';
       return [{ ...whole, kind: 'broken', pointer: '/isError', what, before: 'true', after: 'false' }];
+    }
+    if (isOutside) {
+      const what = 'a path outside of the workspace is no longer refused';
+      return [{ ...whole, kind: 'broken', what, ...shown }];
     }
     const what = 'a result instead of an error';
     return [

@@ -3,7 +3,7 @@ import { firstVariant, type WorldVariant } from '../explore/world/world.ts';
 import type { MeasuredBehaviour } from '../model/behaviour.ts';
 import type { Bench, ComparedRequest, Round } from './bench.ts';
 import { type Candidate, type CompareContext, listCandidates, listRequests, type SessionRuns } from './candidates.ts';
-import type { Run } from './compare-runs.ts';
+import { compareRun, type Run } from './compare-runs.ts';
 import { shrinkSession } from './shrink.ts';
 
 /** A difference counts after so many pairs of new worlds in which the base showed the old value and the change another one. */
@@ -15,6 +15,8 @@ const confirmations = 3;
  */
 const chanceRounds = 30;
 const leastChance = 5;
+/** Where both answers of the change come this often, fewer than 1 in 1,000 sessions of a server that is flaky on both sides look like that. */
+const certainChance = 8;
 const maxChanceSessions = 5;
 /** A difference that none of the first runs shows again is seen no more often than others by chance. */
 const firstChanceRounds = 12;
@@ -194,5 +196,15 @@ async function runOften(
   const same = findSame(candidate, candidate.requests, runs, context);
   if (same === null) return { confirmed: null, shown, of: chanceRounds, isBaseFlaky: false };
   const chance = `in ${shown} of ${chanceRounds} runs; the base answered alike in all of as many`;
-  return { confirmed: { candidate: same, runs, chance }, shown, of: chanceRounds, isBaseFlaky: false };
+  const confirmed = { candidate: judgeChance(same, runs, context), runs, chance };
+  return { confirmed, shown, of: chanceRounds, isBaseFlaky: false };
+}
+
+/** Another answer is broken where that of the base comes, too: a change that is meant does not work now and then. */
+function judgeChance(candidate: Candidate, { base, head }: SessionRuns, context: CompareContext): Candidate {
+  const { requests, difference, shown } = candidate;
+  const isAsBase = (run: Run) => compareRun(base, run, { requests, ...context }).differences.length === 0;
+  const isCertain = Math.min(shown, head.filter(isAsBase).length) >= certainChance;
+  if (difference.kind !== 'changed' || !isCertain) return candidate;
+  return { ...candidate, difference: { ...difference, kind: 'broken' } };
 }

@@ -20,12 +20,12 @@ const run = (structuredContent: object, text: unknown): SentStep[] => [
   },
 ];
 
+const settings = { roots: { base: [], head: [] }, callMs: 1000, alone: new Map() };
+
 const list = (base: SentStep[], head: SentStep[]) =>
   compareRun([base, base], head, {
     requests: [{ request: { kind: 'tool', tool: 'list', arguments: {} }, isWrong: false, mayMake: false }],
-    roots: { base: [], head: [] },
-    callMs: 1000,
-    alone: new Map(),
+    ...settings,
   }).differences.map(({ pointer }) => pointer);
 
 describe('compareRun', () => {
@@ -44,5 +44,20 @@ describe('compareRun', () => {
       '/content/*/text/title',
       '/structuredContent/name',
     ]);
+  });
+
+  it('takes a path outside of the workspace that is no longer refused for broken, and another one for fixed', () => {
+    const refused: SentStep[] = run({}, 'Access denied').map((step) => ({
+      ...step,
+      observation: { ...step.observation, outcome: { kind: 'error', code: -32_000, message: 'Access denied' } },
+    }));
+    const read = (path: string) =>
+      compareRun([refused, refused], run({}, 'Alpha'), {
+        requests: [{ request: { kind: 'tool', tool: 'read', arguments: { path } }, isWrong: false, mayMake: false }],
+        ...settings,
+      }).differences.map(({ kind }) => kind);
+    expect(read('{{outside}}/outside.txt')).toEqual(['broken']);
+    expect(read('../outside/outside.txt')).toEqual(['broken']);
+    expect(read('{{workspace}}/outside/outside.txt')).toEqual(['fixed']);
   });
 });

@@ -84,6 +84,16 @@ describe('compareBehaviour', () => {
       ],
       ['changed search_notes /structuredContent', 'lost list_notes /structuredContent/notes'],
     ],
+    [
+      'an answer of each third call',
+      [['sum: a + b', 'sum: (globalThis.sums = (globalThis.sums ?? 0) + 1) % 3 === 0 ? a - b : a + b']],
+      ['broken sum /structuredContent/sum'],
+    ],
+    [
+      'answers that the base never gives',
+      [['sum: a + b', 'sum: a + b + (globalThis.terms = (globalThis.terms ?? 0) + 1) % 3 + 1']],
+      ['changed sum /structuredContent/sum'],
+    ],
   ])('reports for %s what it is', async (_, patches, expected) => {
     expect(listFound(await compareWithCorpus(patches)).toSorted()).toEqual(expected);
   });
