@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
+import { dirname, join, relative, sep } from 'node:path';
 import { ConfigurationError } from '../base/errors.ts';
-import { readTextFile } from '../base/files.ts';
+import { isDirectory, readTextFile } from '../base/files.ts';
 import { findOutputRoot, writeOutput } from '../base/output-files.ts';
 import type { Redactor } from '../base/redaction.ts';
 import { formatCount } from '../base/text.ts';
@@ -10,6 +11,7 @@ import type { Exploration, Finding, FindingSeverity } from '../explore/explorati
 import { type EarlierCorpus, readCorpus } from '../explore/read-corpus.ts';
 import { renderExplorationMarkdown } from '../explore/render/markdown.ts';
 import { renderExplorationText } from '../explore/render/text.ts';
+import { generateFiles } from '../explore/world/generated-files.ts';
 import { openExploration } from '../gate/explore-planned.ts';
 import { listenForInterrupts } from '../gate/host-process.ts';
 import { parseDoctorOptions } from '../gate/options.ts';
@@ -17,6 +19,7 @@ import type { PlannedServer } from '../gate/plan/plan-server.ts';
 import type { ExplorePolicy } from '../model/explore-policy.ts';
 import { chooseDraftChecks } from '../mutate/choose-draft-checks.ts';
 import { joinCommand } from '../server/split-command.ts';
+import { emptyName, keepWorkspace, workspaceDirectory } from '../workspace/workspace.ts';
 import { createStderrLogger, redactText } from './command-logger.ts';
 import { exploreOnTerminal, readExplorationFlags } from './explore-planned.ts';
 import type { ExplorationFlags } from './exploration-flags.ts';
@@ -40,10 +43,11 @@ export async function runExplore(
   checkTargets(flags);
   const earlier = await readEarlier(flags);
   const gateOptions = parseDoctorOptions(texts);
+  const kept = await findKept(flags);
   const planned = await openExploration(gateOptions, {
     cwd,
     environment: process.env,
-    workspace: flags.workspace ?? null,
+    workspace: flags.workspace ?? kept,
     call: flags.call ?? 'ask',
   });
   const { server, policy } = planned;
@@ -61,11 +65,13 @@ export async function runExplore(
   for (const { kind, tool, source: where } of unused) {
     logger.warning(`${where}: no finding is ${kind} of ${tool ?? 'the server'}; remove the waiver.`);
   }
-  const files = await writeFiles(exploration, flags, { cwd, hasWorlds: server.url === null });
+  const files = await writeFiles(exploration, flags, { cwd, kept, hasWorlds: server.url === null });
   const next =
     flags.write === undefined
       ? '`--write evals/explored.evals.yaml` writes evals from this'
-      : `mcp-eval-ci run --evals ${joinCommand([flags.write])} ${nameServer(server)}${nameVariables(texts)}`;
+      : !existsSync(flags.write)
+        ? '`--format json` prints all that was found'
+        : `mcp-eval-ci run --evals ${joinCommand([flags.write])} ${nameServer(server)}${nameVariables(texts)}`;
   process.stdout.write(redactText(render(exploration, flags, { files, next }), redactor));
   return judge(exploration, flags, policy);
 }
@@ -102,33 +108,58 @@ function nameServer({ command, url }: PlannedServer): string {
   ].join(' ');
 }
 
+/** Finds the files next to the evals file, which an earlier exploration wrote; null if there are none. */
+async function findKept({ write }: ExploreFlags): Promise<string | null> {
+  const path = write === undefined ? null : join(dirname(write), workspaceDirectory);
+  return path !== null && (await isDirectory(path)) ? path : null;
+}
+
 async function writeFiles(
   exploration: Exploration,
-  { write, corpus }: ExploreFlags,
-  { cwd, hasWorlds }: { cwd: string; hasWorlds: boolean },
+  flags: ExploreFlags,
+  { cwd, kept, hasWorlds }: { cwd: string; kept: string | null; hasWorlds: boolean },
 ): Promise<string[]> {
+  const { write, corpus } = flags;
   const files: string[] = [];
   if (write !== undefined) {
-    const { cases: drafts, findings, left } = draftEvals(exploration, { hasWorlds });
+    const { cases: drafts, findings, left, needsWorkspace } = draftEvals(exploration, { hasWorlds });
     const cases = await chooseDraftChecks(drafts, {
       listSteps: ({ steps }) => steps,
       tools: null,
       isPrivate: isPrivateName,
     });
-    const text = renderDrafted(exploration, { cases, findings, hasWorlds });
-    writeOutput(write, text, { root: findOutputRoot(write, cwd) });
     const reasons = Map.groupBy(left, ({ reason }) => reason);
     const without = [...reasons].map(
       ([reason, each]) =>
         `left out: ${formatCount(each.length, 'session')} that ${each.length === 1 ? reason.replace(/^need/, 'needs').replace(/^are/, 'is') : reason}`,
     );
-    files.push([`${write} with ${formatCount(cases.length, 'case')}`, ...without].join('; '));
+    if (cases.length + findings.length === 0)
+      files.push(['no evals, since no session is a case', ...without].join('; '));
+    else {
+      const used = flags.workspace ?? kept;
+      const target = join(dirname(write), workspaceDirectory);
+      // Each world had a directory and a HOME of its own, which a suite without the key does not give.
+      const key = needsWorkspace ? nameFrom(dirname(write), used ?? target) : emptyName;
+      const text = renderDrafted(exploration, { cases, findings, workspace: hasWorlds ? key : null });
+      writeOutput(write, text, { root: findOutputRoot(write, cwd) });
+      const isNew = needsWorkspace && used === null;
+      if (isNew) await keepWorkspace((await generateFiles(exploration.addedFiles ?? [])).workspace, target);
+      const written = `${write} with ${formatCount(cases.length, 'case')}${isNew ? `, ${target}/` : ''}`;
+      files.push([written, ...without].join('; '));
+    }
   }
   if (corpus !== undefined) {
     writeOutput(corpus, `${JSON.stringify(exploration, null, 2)}\n`, { root: findOutputRoot(corpus, cwd) });
     files.push(corpus);
   }
   return files;
+}
+
+/** Names a directory as an evals file in another one does. */
+function nameFrom(directory: string, path: string): string {
+  if (path === emptyName) return path;
+  const key = relative(directory, path).split(sep).join('/');
+  return key === '' ? '.' : key;
 }
 
 function render(

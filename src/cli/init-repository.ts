@@ -12,7 +12,7 @@ import { renderExplorationText } from '../explore/render/text.ts';
 import { generatedWorkspace, generateFiles } from '../explore/world/generated-files.ts';
 import { fillPlace, namePlace } from '../workspace/place.ts';
 import { showPaths } from '../workspace/placeholders.ts';
-import { emptyName, readWorkspace, type Workspace } from '../workspace/workspace.ts';
+import { emptyName, readWorkspace, type Workspace, workspaceDirectory } from '../workspace/workspace.ts';
 import { listenForInterrupts } from '../gate/host-process.ts';
 import { parseDoctorOptions } from '../gate/options.ts';
 import type { PlannedServer } from '../gate/plan/plan-server.ts';
@@ -30,7 +30,6 @@ import {
   type InitFiles,
   nameSurfaceFile,
   readExistingEvals,
-  workspaceDirectory,
   writeInitFiles,
   type WrittenFile,
 } from '../init/write-files.ts';

@@ -2,7 +2,7 @@ import { mkdir, readdir, writeFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { ConfigurationError, readErrorCode } from '../base/errors.ts';
 import { readTextFile } from '../base/files.ts';
-import { keepWorkspace, type Workspace } from '../workspace/workspace.ts';
+import { keepWorkspace, type Workspace, workspaceDirectory } from '../workspace/workspace.ts';
 import { type AddedCase, type CaseSubjects, readSubjects } from '../suite/add-cases.ts';
 import { compareText } from '../suite/findings.ts';
 import { readSuite } from '../suite/read.ts';
@@ -36,9 +36,6 @@ export interface InitFiles {
   /** Cases for a person to add, if init cannot add them to the evals file. */
   manual: string | null;
 }
-
-/** The directory next to the evals that holds the files of generated cases. */
-export const workspaceDirectory = 'workspace';
 
 const evalsName = /\.evals\.(?:ya?ml|json)$/;
 

@@ -149,6 +149,9 @@ export async function copyWorkspace(workspace: Workspace, target: string): Promi
   for (const file of workspace.files) await copyOne(workspace, file, join(target, file));
 }
 
+/** The directory next to an evals file for the files that an exploration used, unless a user names one. */
+export const workspaceDirectory = 'workspace';
+
 /** Writes a workspace as a directory that `readWorkspace` reads. */
 export async function keepWorkspace(workspace: Workspace, target: string): Promise<void> {
   const nameTarget = (entry: string) => join(target, nameKept(entry, workspace));

@@ -4,6 +4,7 @@ import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { Exploration } from '../../src/explore/exploration.ts';
 import { listFindings, nameExploredServer } from '../support/explore.ts';
+import { filesystemServerPath } from '../support/servers/bundled-servers.ts';
 import { runCommand } from '../support/process/command.ts';
 import { runProgramInTest } from '../support/process/program.ts';
 import { startFixtureMcpServer, text } from '../support/servers/fixture-mcp-server.ts';
@@ -34,6 +35,31 @@ describe('mcp-eval-ci explore', () => {
       { cwd },
     );
     expect([run.exitCode, run.stdout]).toEqual([0, expect.stringContaining('✓')]);
+  });
+
+  it('writes the files that its cases need, once, and no evals file without cases', async () => {
+    await using workspace = await createWorkspace();
+    const cwd = workspace.path;
+    const files = ['--server-command', `${process.execPath} ${filesystemServerPath} {{workspace}}`];
+    const args = ['explore', ...files, '--budget', '60', '--time-limit', '1h', '--write'];
+    const explore = async (...more: string[]) => (await runProgramInTest([...args, ...more], { cwd })).stdout;
+    const first = await explore('evals/first.evals.yaml', '--call', 'all');
+    expect(first).toMatch(/^Files: evals\/first\.evals\.yaml with \d+ cases, evals\/workspace\/(?:; left out|$)/m);
+    const run = ['run', '--evals', 'evals/first.evals.yaml', '--sandbox', 'off', ...files];
+    expect(await runProgramInTest(run, { cwd })).toMatchObject({ exitCode: 0 });
+    await writeFile(path.join(cwd, 'evals/workspace/mine.txt'), 'Mine\n');
+    const second = await explore('evals/second.evals.yaml', '--call', 'all');
+    expect(second).not.toMatch(/^Files: .*evals\/workspace\//m);
+    expect(await workspace.read('evals/second.evals.yaml')).toMatch(/^workspace: workspace$/m);
+    expect(await workspace.read('evals/second.evals.yaml')).toContain('mine.txt');
+    const named = await explore('other/third.evals.yaml', '--call', 'all', '--workspace', 'evals/workspace');
+    expect(named).not.toMatch(/^Files: .*workspace\//m);
+    expect(await workspace.read('other/third.evals.yaml')).toMatch(/^workspace: \.\.\/evals\/workspace$/m);
+    const writers = ['--server-command', nameExploredServer('idempotent-sound'), '--call', 'read-only'];
+    const none = await runProgramInTest(['explore', ...writers, '--write', 'none.evals.yaml'], { cwd });
+    expect(none.stdout).toMatch(/^Files: no evals, since no session is a case/m);
+    expect(none.stdout).not.toContain('Next: mcp-eval-ci run');
+    await expect(workspace.read('none.evals.yaml')).rejects.toThrow('ENOENT');
   });
 
   it('names what a run of the written file needs in addition', async () => {

@@ -65,7 +65,7 @@ function draft(
     findings: [],
     unexplored: [],
   };
-  const text = renderDrafted(exploration, { ...draftEvals(exploration, { hasWorlds: true }), hasWorlds: true });
+  const text = renderDrafted(exploration, { ...draftEvals(exploration, { hasWorlds: true }), workspace: 'empty' });
   const { suite, findings } = readSuite(text, { file: 'drafted' });
   expect(findings).toEqual([]);
   return (suite?.cases ?? []).map((drafted) => ({

@@ -1,12 +1,11 @@
 import { type AddedCase, renderEvals } from '../../suite/add-cases.ts';
-import { emptyName } from '../../workspace/workspace.ts';
 import type { Exploration } from '../exploration.ts';
 import { draftCases, type Drafted, maxCases } from './draft-cases.ts';
 
-/** Drafts the cases of an evals file from an exploration: those for sessions that need no files. */
+/** Drafts the cases of an evals file from an exploration. Without `hasWorlds`, sessions that need files are left out. */
 export function draftEvals(exploration: Exploration, { hasWorlds }: { hasWorlds: boolean }): Drafted {
   return draftCases(exploration, {
-    suiteWorkspace: hasWorlds ? 'empty' : 'none',
+    suiteWorkspace: hasWorlds ? 'files' : 'none',
     limit: maxCases,
     ids: new Set(),
     isWanted: () => true,
@@ -14,18 +13,19 @@ export function draftEvals(exploration: Exploration, { hasWorlds }: { hasWorlds:
   });
 }
 
-/**
- * Prints an evals file of drafted cases, with findings commented out. With `hasWorlds`, the server was explored in worlds, and the suite
- * gives each iteration an empty directory and a HOME of its own, too.
- */
+/** Prints an evals file of drafted cases, with findings commented out. `workspace` is the key of the suite; null for none. */
 export function renderDrafted(
   { server }: Pick<Exploration, 'server'>,
-  { cases, findings, hasWorlds }: { cases: readonly AddedCase[]; findings: readonly AddedCase[]; hasWorlds: boolean },
+  {
+    cases,
+    findings,
+    workspace,
+  }: { cases: readonly AddedCase[]; findings: readonly AddedCase[]; workspace: string | null },
 ): string {
   return renderEvals({
     comments: headComments,
     suite: server.name ?? 'MCP server',
-    workspace: hasWorlds ? emptyName : null,
+    workspace,
     cases: [...cases, ...findings],
   });
 }
