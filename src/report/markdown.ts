@@ -86,10 +86,10 @@ const renderers: Renderers<Page> = {
   passed: (block, page) => foldAll(block, (items) => [renderCaseTable(items, page)]),
   changes: ({ items, why = 'Why', ...listed }, page) => {
     const hasPlaces = items.some(({ place }) => place !== null);
-    const rows = items.map(({ mark, severity, id, message, reason, place }): Line[] => [
+    const rows = items.map(({ mark, severity, id, message, alike, reason, place }): Line[] => [
       [asMark(mark), ` ${severity}`],
       [id],
-      [message],
+      alike.length === 0 ? [message] : [message, '. ', ...alike],
       [reason],
       ...(hasPlaces ? [place === null ? [] : [place]] : []),
     ]);

@@ -245,13 +245,14 @@ function renderCaseLine({ mark, isPassed, title, counts, flags, duration, place 
 }
 
 function renderChange(
-  { mark, severity, id, message, texts, difference, place, reason }: ChangeItem,
+  { mark, severity, id, message, alike, texts, difference, place, reason }: ChangeItem,
   why: string | undefined,
   page: Page,
 ): string[] {
   return [
     `  ${page.paint(colors[mark], `${marks[mark]} ${severity}`)}  ${drawLine([id], page)}`,
     ...wrapLine([message, '.', ...(place === null ? [] : [' ', place])], page, 6),
+    ...(alike.length === 0 ? [] : wrapLine(alike, page, 6)),
     ...(difference === undefined
       ? texts.flatMap((line) => wrapLine(line, page, 6))
       : renderDifference(difference, page, changeLabel)),

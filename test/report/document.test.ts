@@ -145,6 +145,48 @@ describe('the document', () => {
     expect(render('From Finds a page to Finds every page').join()).not.toContain('+ ');
   });
 
+  it('says once what is the same of several tools, and apart what is not', () => {
+    const reason = 'Hosts may run the tool without asking now; check that the hint is true.';
+    const change = (tool: string, after = 'true') => ({
+      id: `tool.${tool}.annotations.readOnlyHintChanged`,
+      severity: 'review' as const,
+      rule: 'hint-safer',
+      message: `The annotation readOnlyHint of the tool ${tool} changed`,
+      reason,
+      before: null,
+      after,
+      location: null,
+    });
+    const sizes = { name: 'default', bytes: 12, bytesBefore: 10, tools: [] };
+    const changes = [change('find'), change('list'), change('drop', 'false'), change('read')];
+    const found = createBehaviourReport();
+    const difference = (tool: string, id: string, after: string, pointer = '/structuredContent') => ({
+      ...{ id, tool, pointer, after, before: '', session: [], case: '', message: 'it is new' },
+      ...{ kind: 'changed' as const, disposition: 'review' as const },
+    });
+    const differences = [
+      difference('find', 'aaaaaaaaaaaa', '{"found":[]}'),
+      difference('list', 'bbbbbbbbbbbb', '{"listed":[]}'),
+      difference('list', 'cccccccccccc', '1', '/structuredContent/count'),
+    ];
+    const report = {
+      ...createReport(),
+      surface: { against: 'base', unread: null, configurations: [{ ...sizes, changes, findings: [] }] },
+      behaviour: { ...found, compared: { ...found.compared!, differences } },
+    };
+    const texts = [renderSummary(report), renderComment(report), renderTerminal(report, { color: false })];
+    for (const text of texts) {
+      const plain = text.replaceAll('`', '').replaceAll(/\s+/g, ' ');
+      expect(plain).toContain('The same for 2 more: list, read.');
+      expect(plain).toMatch(/The same for list(?: \(bbbbbbbbbbbb\))?\./);
+      expect(plain.split('annotation readOnlyHint').length - 1).toBe(2);
+      expect(plain).toContain('/structuredContent/count');
+    }
+    expect(texts[0]?.match(/[a-c]{12}/g)).toEqual(
+      expect.arrayContaining(['aaaaaaaaaaaa', 'bbbbbbbbbbbb', 'cccccccccccc']),
+    );
+  });
+
   it('has fewer items at every step of the ladder, and counts the suites that it leaves out', () => {
     const sections = renderDocument(createLargeReport(30, 240));
     const counts = ladder.map((detail) => countItems(trim(sections, detail)));

@@ -7,6 +7,7 @@ import {
   type BehaviourRequest,
 } from '../../model/behaviour.ts';
 import { compareTexts } from '../differences.ts';
+import { type Alike, describeAlike, groupAlike } from './alike.ts';
 import {
   asCode,
   asMark,
@@ -60,7 +61,10 @@ export function composeBehaviour(behaviour: BehaviourReport | undefined): Block[
   const { compared, unusedAccepts } = behaviour;
   const line = describeBehaviour(behaviour);
   if (compared === null) return [heading('screen', ['Behaviour']), text('brief', 'Behaviour: ', ...line)];
-  const open = compared.differences.filter(({ disposition }) => disposition !== 'accepted');
+  const open = groupAlike(
+    compared.differences.filter(({ disposition }) => disposition !== 'accepted'),
+    writeKey,
+  );
   const accepted = compared.differences.filter(({ disposition }) => disposition === 'accepted');
   return [
     heading('screen', ['Behaviour']),
@@ -76,7 +80,12 @@ export function composeBehaviour(behaviour: BehaviourReport | undefined): Block[
     briefly(
       list(
         'brief',
-        open.map((difference) => [...nameDifference(difference), ': ', asProse(difference.message)]),
+        open.map(({ first, others }) => [
+          ...nameDifference(first),
+          ': ',
+          asProse(first.message),
+          ...(others.length === 0 ? [] : ['. ', ...describeAlike(others.map(({ tool }) => [nameTool(tool)]))]),
+        ]),
         { noun: 'difference' },
       ),
     ),
@@ -97,18 +106,17 @@ export function composeBehaviour(behaviour: BehaviourReport | undefined): Block[
   ];
 }
 
+/** Writes what a difference says without its tool. What is new or missing may have another value in each tool. */
+function writeKey({ kind, disposition, pointer, message, before, after }: BehaviourDifference): string {
+  const values = before === '' || after === '' ? [] : [before, after];
+  return JSON.stringify([kind, disposition, pointer, message, ...values]);
+}
+
+const nameTool = (tool: string | null) => asName(tool ?? 'the server');
+
 /** Describes a difference with the values of both sides, and the session that shows it. */
-function describeChange({
-  id,
-  kind,
-  disposition,
-  tool,
-  pointer,
-  message,
-  before,
-  after,
-  session,
-}: BehaviourDifference): ChangeItem {
+function describeChange({ first, others }: Alike<BehaviourDifference>): ChangeItem {
+  const { id, kind, disposition, tool, pointer, message, before, after, session } = first;
   const where = [tool ?? 'the server', ...(pointer === '' ? [] : [pointer])].join(' ');
   const difference = compareTexts(where, before, after);
   return {
@@ -117,6 +125,7 @@ function describeChange({
     id: asName(id),
     message: asProse(`${where}: ${message}`),
     reason: session.length === 0 ? 'Seen as the server starts.' : asCode(session.map(printRequest).join(', then ')),
+    alike: describeAlike(others.map((other) => [nameTool(other.tool), ' (', asName(other.id), ')'])),
     texts: [],
     ...(difference !== null && { difference }),
     place: null,
@@ -124,12 +133,7 @@ function describeChange({
 }
 
 function nameDifference({ kind, tool, pointer, disposition }: BehaviourDifference): Line {
-  return [
-    asMark(marks[disposition]),
-    ` ${kind} `,
-    asName(tool ?? 'the server'),
-    ...(pointer === '' ? [] : [' ', asName(pointer)]),
-  ];
+  return [asMark(marks[disposition]), ` ${kind} `, nameTool(tool), ...(pointer === '' ? [] : [' ', asName(pointer)])];
 }
 
 function printRequest(request: BehaviourRequest): string {

@@ -64,6 +64,8 @@ export interface ChangeItem {
   id: Span;
   message: Span;
   reason: Span;
+  /** Names the others that say the same, in a sentence; empty for none. */
+  alike: Line;
   /** The texts before and after it, if the message does not contain them. */
   texts: readonly Line[];
   /** What differs between these texts, word by word; absent if the message contains them. */

@@ -65,6 +65,7 @@ function describeWorse(finding: HostsComparisonFinding): ChangeItem {
     id: asName(id),
     message: asProse(message),
     reason: asProse(reason),
+    alike: [],
     texts: doubt === null ? [] : [['For review only: ', asProse(endSentence(doubt))]],
     place: null,
   };

@@ -2,6 +2,7 @@ import { formatCount } from '../../base/text.ts';
 import type { SurfaceChange, SurfaceReport, SurfaceSeverity } from '../../model/surface-report.ts';
 import { compareSurfaceTexts } from '../differences.ts';
 import { describeSize, describeSurface } from '../surface-wording.ts';
+import { type Alike, describeAlike, groupAlike } from './alike.ts';
 import {
   asMark,
   asName,
@@ -51,7 +52,7 @@ function composeConfiguration(
   isOneOfSeveral: boolean,
 ): Block[] {
   const largest = tools.slice(0, maxTools).map((tool) => [asName(tool.name), ` ${describeSize(tool)}`]);
-  const items = changes.map(describeChange);
+  const items = groupAlike(changes, writeKey).map(describeChange);
   const worst = items.filter(({ mark }) => mark === 'failed' || mark === 'inconclusive');
   return [
     ...(isOneOfSeveral ? [text('brief', { kind: 'strong', text: 'Configuration' }, ' ', asName(name))] : []),
@@ -59,7 +60,11 @@ function composeConfiguration(
     briefly({
       kind: 'list',
       from: 'brief',
-      items: worst.map(({ mark, message, id, texts }) => [[asMark(mark), ' ', message, ' (', id, ')'], ...texts]),
+      items: worst.map(({ mark, message, id, alike, texts }) => [
+        [asMark(mark), ' ', message, ' (', id, ')'],
+        ...texts,
+        ...(alike.length === 0 ? [] : [alike]),
+      ]),
       by: 'rows',
       noun: 'change',
     }),
@@ -84,7 +89,22 @@ function composeConfiguration(
   ];
 }
 
-function describeChange(change: SurfaceChange): ChangeItem {
+/** Reads the tool or prompt from the id of a change; null for another subject, or a name that an id quotes. */
+function readSubject(id: string): { kind: string; name: string } | null {
+  const [, kind, name] = /^(tool|prompt)\.([^."]+)\./.exec(id) ?? [];
+  return kind === undefined || name === undefined ? null : { kind, name };
+}
+
+/** Writes what a change says without the name of its tool or prompt. */
+function writeKey({ severity, id, message, reason, before, after }: SurfaceChange): string {
+  const subject = readSubject(id);
+  if (subject === null) return id;
+  const { kind, name } = subject;
+  const parts = [kind, id.slice(`${kind}.${name}.`.length), message.replace(`the ${kind} ${name}`, '')];
+  return JSON.stringify([severity, ...parts, reason, before, after]);
+}
+
+function describeChange({ first: change, others }: Alike<SurfaceChange>): ChangeItem {
   const { severity, id, message, reason, before, after, location } = change;
   const difference = compareSurfaceTexts(change);
   return {
@@ -93,6 +113,7 @@ function describeChange(change: SurfaceChange): ChangeItem {
     id: asName(id),
     message: asProse(message),
     reason: asProse(reason),
+    alike: describeAlike(others.map((other) => [asName(readSubject(other.id)?.name ?? other.id)])),
     texts:
       difference === null
         ? []

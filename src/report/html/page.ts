@@ -173,8 +173,13 @@ const comparisonRenderers: Partial<Renderers<string>> = {
   changes: ({ items, why = 'Why' }) =>
     renderList(
       'reasons',
-      items.map(({ mark, severity, id, message, reason, texts, difference }) => {
-        const first = [[asMark(mark), ` ${severity} `, message, ' (', id, ')'], ...texts].map(renderLine).join('<br>');
+      items.map(({ mark, severity, id, message, alike, reason, texts, difference }) => {
+        const lines = [
+          [asMark(mark), ` ${severity} `, message, ' (', id, ')'],
+          ...(alike.length === 0 ? [] : [alike]),
+          ...texts,
+        ];
+        const first = lines.map(renderLine).join('<br>');
         const last = renderLine([`${why}: `, reason]);
         return difference === undefined ? `${first}<br>${last}` : `${first}${renderDifference(difference)}${last}`;
       }),
