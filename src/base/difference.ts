@@ -23,6 +23,8 @@ const maxEdits = 1000;
 const maxMs = 250;
 const maxMarkedPairs = 30;
 const longestMarked = 2000;
+/** The letters of the shorter text from which on two texts can count as rewritten. */
+const leastRewritten = 30;
 const maxDepth = 60;
 /** The number of unchanged lines that stay around a change. */
 const context = 2;
@@ -181,6 +183,8 @@ function markPair(expected: string, actual: string): [Marks, Marks] {
       ? undefined
       : diffWordsWithSpace(expected, actual, { maxEditLength: 200, timeout: 50 });
   if (words === undefined) return markBetween(expected, actual);
+  const kept = words.filter(({ added, removed }) => !added && !removed).map(({ value }) => value);
+  if (isRewritten(expected, actual, kept.join(''))) return [[], []];
   const [own, other]: [Marks, Marks] = [[], []];
   let [row, column] = [0, 0];
   for (const { value, added, removed } of words) {
@@ -190,6 +194,14 @@ function markPair(expected: string, actual: string): [Marks, Marks] {
     if (!removed) column += value.length;
   }
   return [own, other];
+}
+
+const countLetters = (text: string) => text.match(/[\p{L}\p{N}]/gu)?.length ?? 0;
+
+/** Checks if long texts have so few words in common that marks would cover both. */
+function isRewritten(expected: string, actual: string, kept: string): boolean {
+  const [shorter = 0, longer = 0] = [countLetters(expected), countLetters(actual)].toSorted((a, b) => a - b);
+  return shorter >= leastRewritten && countLetters(kept) < longer / 3;
 }
 
 /** Marks all between the common beginning and the common end of two texts. */

@@ -32,6 +32,22 @@ describe('compareValues', () => {
     expect(lines.map(marked)).toEqual([[], ['big'], ['small']]);
   });
 
+  it('marks nothing in long texts that have few words in common', () => {
+    const [old, now] = [
+      "Cannot read properties of undefined (reading 'forEach')",
+      'Invalid arguments for tool delete_notes: expected array, received undefined',
+    ];
+    const lines = compareValues(old, now);
+    expect(lines.map(({ side, text }) => [side, text])).toEqual([
+      ['expected', old],
+      ['actual', now],
+    ]);
+    expect(lines.flatMap(marked)).toEqual([]);
+    const other = now.replace('array', 'text');
+    expect(compareValues(other, now).flatMap(marked)).toEqual(['text', 'array']);
+    expect(compareValues('alpha', 'beta').flatMap(marked)).toEqual(['alpha', 'beta']);
+  });
+
   it('folds what is alike, and cuts a long line to what differs', () => {
     const many = Array.from({ length: 50 }, (_, index) => `line ${index}`);
     const folded = compareValues(many.join('\n'), many.with(25, 'other').join('\n'));
