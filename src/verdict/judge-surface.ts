@@ -35,7 +35,7 @@ export function judgeSurface(
   const reasons: VerdictReason[] = [];
   const warnings: string[] = [];
   if (surface.unread !== null) {
-    const message = `The surface of the server is not known: ${surface.unread}`;
+    const message = `The tool surface is not compared: ${surface.unread}`;
     return { reasons: [{ code: 'surface-unread', message }], warnings };
   }
   for (const severity of surfaceSeverities) {

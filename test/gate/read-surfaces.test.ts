@@ -175,15 +175,19 @@ describe('a gate whose surface is compared with the base', () => {
     expect(comment).toContain('Tool surface: 1 breaking');
   });
 
-  it('leaves the comparison out where the base does not list what it shows', async () => {
+  it('is inconclusive where the base does not list what it shows, and says so', async () => {
     const options = {
       capabilities: { tools: {}, prompts: {} },
       prepare: (server: { setRequestHandler: (method: 'prompts/list', handler: () => never) => void }) =>
         server.setRequestHandler('prompts/list', () => refuse(-32603, 'no prompts today')),
     };
-    const { exitCode, report, warnings } = await compareWithBase({ base: 'url=BASE' }, options);
-    expect([exitCode, report.surface, report.verdict.outcome]).toEqual([3, undefined, 'inconclusive']);
-    expect(warnings.join()).toContain('no prompts today');
+    const { exitCode, report, comment, warnings } = await compareWithBase({ base: 'url=BASE' }, options);
+    const unread = 'The server of the base did not list what it shows: no prompts today.';
+    expect([exitCode, report.verdict.outcome]).toEqual([3, 'inconclusive']);
+    expect(report.surface).toEqual({ against: 'base', unread, configurations: [] });
+    expect(report.verdict.reasons.map(({ code }) => code)).toContain('surface-unread');
+    expect(comment).toContain('The server of the base did not list what it shows');
+    expect(warnings.join().split('no prompts today')).toHaveLength(2);
   });
 
   it('ends before anything starts where no base runs in the job', async () => {

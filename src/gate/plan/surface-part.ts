@@ -23,7 +23,12 @@ interface SurfaceBase {
   /** Lists its started servers; empty if they cannot be started. */
   listSurfaceTargets(): Promise<readonly SurfaceTarget[]>;
   giveUp(reason: string): void;
+  /** Returns the reason why nothing is compared with it; null as long as there is none. */
+  problem(): string | null;
 }
+
+/** The surfaces of the base, or why they are not known. */
+type BaseSurfaces = { found: SurfaceFile['configurations'] } | { problem: string };
 
 /** The time limit for the lists of one server. */
 const readTimeoutMs = 60_000;
@@ -51,26 +56,27 @@ export async function readTargets(
 }
 
 /**
- * Reads the surfaces of the base, by the configurations of the change; null if the base does not start or does not list its surface.
+ * Reads the surfaces of the base, by the configurations of the change.
  *
  * @throws the signal's reason once it aborts
  */
 export async function readBaseSurfaces(
-  base: SurfaceBase | null,
+  base: SurfaceBase,
   { targets, ...context }: { targets: readonly SurfaceTarget[]; clock: Clock; signal: AbortSignal },
-): Promise<SurfaceFile['configurations'] | null> {
-  const known = (await base?.listSurfaceTargets()) ?? [];
-  if (base === null || known.length === 0) return null;
+): Promise<BaseSurfaces> {
+  const known = await base.listSurfaceTargets();
+  if (known.length === 0) return { problem: base.problem() ?? 'The base has no server of its own.' };
   const { found, unread } = await readTargets(known, context);
   if (unread !== null) {
-    base.giveUp(`Its server does not list what it shows: ${unread}`);
-    return null;
+    const problem = unread.replace(/^The server /, 'The server of the base ');
+    base.giveUp(problem);
+    return { problem };
   }
   // A server that the base's own options describe has no name.
   const [{ configuration } = { configuration: defaultConfiguration }] = targets;
   return known.length === 1 && targets.length === 1
-    ? Object.fromEntries(Object.values(found).map((surface) => [configuration, surface]))
-    : found;
+    ? { found: Object.fromEntries(Object.values(found).map((surface) => [configuration, surface])) }
+    : { found };
 }
 
 /**
@@ -91,8 +97,8 @@ export async function readTarget(
     signal.throwIfAborted();
     if (error instanceof GateError) throw error;
     const why = limit.signal.aborted ? `it took longer than ${formatDuration(timeoutMs)}` : describeUnreachable(error);
+    // Without the cause, which the sentence has already and the SDK writes on a line for each tool.
     throw new NetworkError(endSentence(`The server did not list what it shows: ${why}`), {
-      cause: error,
       hint: 'Run `mcp-eval-ci doctor` with the same server to see which step fails.',
     });
   }

@@ -11,7 +11,7 @@ import type { EvidenceCollector } from './evidence-log.ts';
 
 interface SurfaceReading {
   /** The base that the surface is compared with if the plan has no file. */
-  base: Pick<BaseSide, 'listSurfaceTargets' | 'giveUp'> | null;
+  base: Pick<BaseSide, 'listSurfaceTargets' | 'giveUp' | 'problem'> | null;
   clock: Clock;
   signal: AbortSignal;
 }
@@ -58,15 +58,16 @@ export async function openJobSurface({
       ({ unread } = read);
       if (unread !== null) return;
       const isFile = expected !== null && expected.lines !== null;
-      const ofBase =
-        isFile || (expected === null && judging === null)
-          ? null
-          : await parts.readBaseSurfaces(base, { targets, ...context });
-      if (expected !== null && !isFile) {
-        expected = ofBase === null ? null : { ...expected, configurations: ofBase };
+      const needsBase = base !== null && !isFile && (expected !== null || judging !== null);
+      const ofBase = needsBase ? await parts.readBaseSurfaces(base, { targets, ...context }) : null;
+      const found = ofBase !== null && 'found' in ofBase ? ofBase.found : null;
+      if (expected !== null && ofBase !== null && 'problem' in ofBase) {
+        surface = { against: expected.against, unread: ofBase.problem, configurations: [] };
+      } else if (expected !== null && !isFile) {
+        expected = found === null ? null : { ...expected, configurations: found };
       }
-      if (expected !== null) surface = parts.reportSurfaces(read.found, expected);
-      const before = expected?.configurations ?? ofBase;
+      if (expected !== null) surface ??= parts.reportSurfaces(read.found, expected);
+      const before = isFile && expected !== null ? expected.configurations : found;
       hosts = hosting?.findHostFindings(
         hosting.nameServers(read.found),
         before === null
