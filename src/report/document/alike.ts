@@ -19,10 +19,10 @@ const maxNames = 12;
 /** Names the items that say the same as another one; empty if there are none. */
 export function describeAlike(names: readonly Line[]): Line {
   if (names.length === 0) return [];
-  const rest = names.length - maxNames;
+  const shown = names.length > maxNames + 1 ? names.slice(0, maxNames) : names;
   return [
     `The same for ${names.length === 1 ? '' : `${names.length} more: `}`,
-    ...joinLines(names.slice(0, maxNames), ', '),
-    rest > 0 ? ` and ${rest} others.` : '.',
+    ...joinLines(shown, ', '),
+    shown.length < names.length ? ` and ${names.length - shown.length} others.` : '.',
   ];
 }

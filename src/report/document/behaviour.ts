@@ -1,4 +1,4 @@
-import { endSentence, formatCount } from '../../base/text.ts';
+import { clipText, endSentence, formatCount } from '../../base/text.ts';
 import {
   type BehaviourDifference,
   type BehaviourDisposition,
@@ -29,6 +29,9 @@ const marks: Record<BehaviourDisposition, Mark> = {
   ignore: 'minor',
   accepted: 'minor',
 };
+
+/** The longest value of a side in a comment. */
+const longestSide = 160;
 
 type Compared = NonNullable<BehaviourReport['compared']>;
 
@@ -77,18 +80,17 @@ export function composeBehaviour(behaviour: BehaviourReport | undefined): Block[
       noun: 'difference',
       why: 'Seen with',
     },
-    briefly(
-      list(
-        'brief',
-        open.map(({ first, others }) => [
-          ...nameDifference(first),
-          ': ',
-          asProse(first.message),
-          ...(others.length === 0 ? [] : ['. ', ...describeAlike(others.map(({ tool }) => [nameTool(tool)]))]),
-        ]),
-        { noun: 'difference' },
-      ),
-    ),
+    briefly({
+      kind: 'list',
+      from: 'brief',
+      items: open.map(({ first, others }) => [
+        [...nameDifference(first), ': ', asProse(first.message)],
+        ...listSides(first),
+        ...(others.length === 0 ? [] : [describeAlike(others.map(({ tool }) => [nameTool(tool)]))]),
+      ]),
+      by: 'rows',
+      noun: 'difference',
+    }),
     list(
       'screen',
       accepted.map((difference) => ['Accepted: ', ...nameDifference(difference), ' (', asName(difference.id), ')']),
@@ -130,6 +132,13 @@ function describeChange({ first, others }: Alike<BehaviourDifference>): ChangeIt
     ...(difference !== null && { difference }),
     place: null,
   };
+}
+
+/** Writes both sides in short, each on a line. */
+function listSides({ before, after }: BehaviourDifference): Line[] {
+  const write = (sign: string, value: string): Line[] =>
+    value === '' ? [] : [[sign, asCode(clipText(value.replaceAll(/\s+/g, ' '), longestSide))]];
+  return [...write('- ', before), ...write('+ ', after)];
 }
 
 function nameDifference({ kind, tool, pointer, disposition }: BehaviourDifference): Line {
