@@ -67,7 +67,7 @@ const renderers: Renderers<Page> = {
   },
   list: (block, page) =>
     foldBeyond(block, (items) => [
-      items.map((lines) => `- ${lines.map((line) => renderLine(line, page)).join('<br>\n  ')}`).join('\n'),
+      items.map((lines) => `- ${lines.map((line) => renderItemLine(line, page)).join('<br>\n  ')}`).join('\n'),
     ]),
   // Uses paragraphs: a note without words and a `<br>` would be a line of HTML, and begin an HTML block.
   notes: ({ items }, page) => [items.map((line) => `> ${renderLine(line, page)}`).join('\n>\n')],
@@ -118,6 +118,11 @@ function listLead(lead: readonly Line[], page: Page): string[] {
 
 function nest({ depth }: Page, levels: number): string {
   return '#'.repeat(depth + levels);
+}
+
+/** Keeps a sign at the start of a line from beginning a list. */
+function renderItemLine(line: Line, page: Page): string {
+  return renderLine(line, page).replace(/^[-+](?= )/, String.raw`\$&`);
 }
 
 type Render<T> = (items: readonly T[]) => string[];
