@@ -61,8 +61,8 @@ describe('renderComment', () => {
     expect(page).toContain('compared 57 sessions of base `abc1234` on 8 of 9 tools');
     expect(page).toMatch(/^- ⚠️ changed `list_notes` .*<br>\n {2}\\- `"alpha"`<br>\n {2}\\\+ `"ALPHA"`$/m);
     // The signs are text, and begin no list.
-    const lists = listMarkdownNodes(page).filter(({ type }) => type === 'list');
-    expect(lists).toHaveLength(1);
+    const items = listMarkdownNodes(page).filter((node) => node.type === 'listItem');
+    expect(items.flatMap(({ children }) => children.map(({ type }) => type))).not.toContain('list');
     expect(page).not.toContain('slower `search`');
     const unread = { ...createBehaviourReport(), compared: null, problem: 'git does not have it.' };
     expect(renderComment({ ...createGreenReport(), behaviour: unread })).toContain('git does not have it');

@@ -1,6 +1,7 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { describeError } from '../../base/errors.ts';
+import { isWithin } from '../../base/files.ts';
 import type { Logger } from '../../base/logger.ts';
 import { isLoopback } from '../../http/url.ts';
 import {
@@ -57,7 +58,7 @@ export async function openSides(
       { own: own.base, copied, protect: [roots.change], move },
       environment,
     );
-    const isCopied = (path: string) => copied.some((each) => isWithin(path, each.path));
+    const isCopied = (path: string) => copied.some((each) => isWithin(each.path, path));
     const opened = [...servers, ...base.servers].flatMap(({ command, sandbox }) =>
       command === null || sandbox === null || sandbox.mode === 'off' ? [] : sandbox.writable,
     );
@@ -113,28 +114,24 @@ function listOwn({ cwd, servers, base }: Parameters<typeof openSides>[0]): {
     return { change: widest([repository, cwd, ...started]), base: widest([directory, ...ofBase]), both: [] };
   }
   // If the sides have separate directories, neither writes to a directory above them.
-  const isApart = started.every((own) => ofBase.every((other) => !isWithin(other, own) && !isWithin(own, other)));
-  const isAround = ofBase.some((other) => isWithin(other, cwd));
+  const isApart = started.every((own) => ofBase.every((other) => !isWithin(own, other) && !isWithin(other, own)));
+  const isAround = ofBase.some((other) => isWithin(cwd, other));
   const change = widest(isApart && isAround ? started : [cwd, ...started]);
   const both = change.flatMap((own) =>
-    ofBase.flatMap((other) => (isWithin(other, own) ? [own] : isWithin(own, other) ? [other] : [])),
+    ofBase.flatMap((other) => (isWithin(own, other) ? [own] : isWithin(other, own) ? [other] : [])),
   );
   return { change, base: widest(ofBase), both: widest(both) };
 }
 
 /** Translates a path of the change into the base's checkout. */
 function moveIntoBase(path: string, { checkout }: PlannedBase): string {
-  if (checkout === null || !isWithin(path, checkout.repository)) return path;
+  if (checkout === null || !isWithin(checkout.repository, path)) return path;
   return join(checkout.directory, path.slice(checkout.repository.length));
 }
 
 function widest(paths: readonly string[]): string[] {
   const each = [...new Set(paths)];
-  return each.filter((path) => !each.some((other) => other !== path && isWithin(path, other)));
-}
-
-function isWithin(path: string, directory: string): boolean {
-  return path === directory || path.startsWith(directory.endsWith('/') ? directory : `${directory}/`);
+  return each.filter((path) => !each.some((other) => other !== path && isWithin(other, path)));
 }
 
 /** Checks if this machine can open the sandbox of the servers. If a required sandbox cannot be opened, starting the servers reports that. */
