@@ -9,4 +9,6 @@ export type {
   ToolCoverage,
   Unexplored,
 } from '../explore/exploration.ts';
+export type { Feature } from '../explore/features/feature.ts';
+export type { Trait } from '../explore/features/traits.ts';
 export type { ExploreProgress } from '../explore/explore.ts';

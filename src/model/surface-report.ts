@@ -61,7 +61,10 @@ export const surfaceReportSchema = z.object({
     .describe(
       "What the server's surface is compared with: the path of a surface file, or `base` for the server of the base.",
     ),
-  unread: z.string().nullable().describe('Why the surface is not compared, if the server or the base did not list it; null where it is.'),
+  unread: z
+    .string()
+    .nullable()
+    .describe('Why the surface is not compared, if the server or the base did not list it; null where it is.'),
   configurations: z.array(configurationSchema),
 });
 

@@ -161,8 +161,16 @@ describe('the document', () => {
     const changes = [change('find'), change('list'), change('drop', 'false'), change('read')];
     const found = createBehaviourReport();
     const difference = (tool: string, id: string, after: string, pointer = '/structuredContent') => ({
-      ...{ id, tool, pointer, after, before: '', session: [], case: '', message: 'it is new' },
-      ...{ kind: 'changed' as const, disposition: 'review' as const },
+      id,
+      tool,
+      pointer,
+      before: '',
+      after,
+      session: [],
+      case: '',
+      message: 'it is new',
+      kind: 'changed' as const,
+      disposition: 'review' as const,
     });
     const differences = [
       difference('find', 'aaaaaaaaaaaa', '{"found":[]}'),

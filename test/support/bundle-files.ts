@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { mkdir, readdir, rename, rm } from 'node:fs/promises';
-import { basename, dirname, join } from 'node:path';
+import { basename, dirname, extname, join } from 'node:path';
 import { rolldown } from 'rolldown';
 
 /**
@@ -20,7 +20,8 @@ export async function bundleFiles(
     format: 'esm',
     minify,
     entryFileNames: basename(file),
-    chunkFileNames: '[name].js',
+    // Other programs in the directory may have a chunk of the same name with other exports.
+    chunkFileNames: `${basename(file, extname(file))}.[name].js`,
   });
   await mkdir(target, { recursive: true });
   for (const name of await readdir(directory)) await rename(join(directory, name), join(target, name));

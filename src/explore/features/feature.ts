@@ -73,7 +73,7 @@ export function findPlace(features: readonly Feature[], where: keyof Place): num
 }
 
 function readPlace<Name extends Kind>(feature: FeatureOf<Name>): Place {
-  const place = places[feature.kind as Name];
+  const place = places[feature.kind];
   return typeof place === 'function' ? place(feature) : place;
 }
 

@@ -3,6 +3,7 @@ import { belowDirectory, largeNumber, lastCommit, specialText, unknownValues } f
 
 /** What a value has that others of its parameter do not have. */
 interface TraitKind {
+  name: string;
   has: (value: unknown) => boolean;
   /** Says it in a title; null if the value itself does. */
   words: string | null;
@@ -16,42 +17,50 @@ const isMissing = (text: unknown) =>
 const isDirectory = (value: unknown) => typeof value === 'string' && value.endsWith(belowDirectory);
 
 /** The first that a value has counts. */
-const traits = {
-  special: {
+const traits = [
+  {
+    name: 'special',
     has: (value) => [...listTexts(value)].some(({ text }) => text === specialText),
     words: 'with special characters',
     isTelling: true,
   },
-  'partly missing': {
+  {
+    name: 'partly missing',
     has: (value) => Array.isArray(value) && value.some(isMissing) && !value.every(isMissing),
     words: 'of which one is missing',
     isTelling: true,
   },
-  'more than there is': { has: (value) => value === largeNumber, words: null, isTelling: false },
-  empty: { has: (value) => value === '', words: null, isTelling: true },
-  directory: {
+  { name: 'more than there is', has: (value) => value === largeNumber, words: null, isTelling: false },
+  { name: 'empty', has: (value) => value === '', words: null, isTelling: true },
+  {
+    name: 'directory',
     has: (value) => isDirectory(value) || (Array.isArray(value) && value.length === 1 && isDirectory(value[0])),
     words: 'of a directory',
     isTelling: true,
   },
-  'file of a commit': {
+  {
+    name: 'file of a commit',
     has: (value) => typeof value === 'string' && value.startsWith(`${lastCommit}:`),
     words: null,
     isTelling: true,
   },
-  'below a missing directory': {
+  {
+    name: 'below a missing directory',
     has: (value) => typeof value === 'string' && value.split('/').slice(0, -1).includes(unknownValues.directory),
     words: null,
     isTelling: true,
   },
-} satisfies Record<string, TraitKind>;
+] as const satisfies readonly TraitKind[];
 
-export type Trait = keyof typeof traits;
+/** The name of what a value has that others of its parameter do not have. */
+export type Trait = (typeof traits)[number]['name'];
 
 /** Returns null for a value like others. */
 export function findTrait(value: unknown): Trait | null {
-  const names = Object.keys(traits) as Trait[];
-  return names.find((name) => traits[name].has(value)) ?? null;
+  return traits.find(({ has }) => has(value))?.name ?? null;
 }
 
-export const describeTrait = (trait: Trait): Omit<TraitKind, 'has'> => traits[trait];
+/** Returns the words for a title, and whether the trait is telling. */
+export function describeTrait(trait: Trait): Pick<TraitKind, 'words' | 'isTelling'> {
+  return traits.find(({ name }) => name === trait) ?? { words: null, isTelling: true };
+}
