@@ -88,7 +88,12 @@ export function judgeGate(
   const behaved = recounted === undefined || rules === null ? null : judgeBehaviour(recounted, rules);
   const counted = hosts === undefined || policy.hosts === undefined ? hosts : recountHosts(hosts, policy.hosts);
   const hosted = counted === undefined || policy.hosts === undefined ? null : judgeHosts(counted, policy.hosts);
-  const ofServers = [judged, hosted, behaved].flatMap((judgement) => judgement?.reasons ?? []);
+  const lists = (judgement: { reasons: readonly VerdictReason[] } | null, code: VerdictReason['code']) =>
+    judgement?.reasons.some((reason) => reason.code === code) === true;
+  // Where the base does not run, the gate ends before it reads a surface: the first reason says why.
+  const isEarlier = lists(behaved, 'behaviour-unread') && lists(judged, 'surface-unread');
+  const judgements = isEarlier ? [behaved, judged, hosted] : [judged, hosted, behaved];
+  const ofServers = judgements.flatMap((judgement) => judgement?.reasons ?? []);
   const unassigned = firstOfEach(
     [...policy.lowered, ...ofServers, ...uncovered],
     ({ code, message }) => `${code} ${message}`,

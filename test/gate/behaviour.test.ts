@@ -183,6 +183,20 @@ describe('behaviour: base', () => {
     expect(exitCode).toBe(3);
   });
 
+  it('says first why the base does not start, and then what is not known for that reason', async () => {
+    await using workspace = await createRepository(sum);
+    const missing = `${process.execPath} missing.mjs`;
+    const { report } = await compare(workspace, {
+      surface: 'base',
+      base: '',
+      'base-ref': '',
+      'base-server-command': missing,
+    });
+    expect(report.verdict.outcome).toBe('inconclusive');
+    expect(report.verdict.reasons.map(({ code }) => code)).toEqual(['behaviour-unread', 'surface-unread']);
+    expect(report.verdict.reasons[0]?.message).toContain('The server of the base did not start');
+  });
+
   it('explores no longer than it may, and says so', async () => {
     await using workspace = await createRepository(sum);
     const { report } = await compare(workspace, { 'behaviour-time-limit': '1ms' });

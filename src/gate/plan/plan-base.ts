@@ -110,7 +110,9 @@ export async function planBase(
     const cwd = resolve(context.cwd, options.serverCwd ?? '.');
     const place = { command: options.serverCommand, serverCwd: cwd, cwd: context.cwd };
     const found = await planPackage(base.package, place, findings);
-    const label = `the last release of ${found?.name ?? 'the server'}`;
+    const { version } = base.package;
+    const name = found?.name ?? 'the server';
+    const label = version === null ? `the last release of ${name}` : `${name} ${version}`;
     // The command is known when the release is installed.
     const servers = context.servers.map((server) => ({ ...server }));
     const planned = found === null ? null : { ...found, directory: nameDirectory() };

@@ -54,7 +54,8 @@ export async function planPackage(
       'starts the release with the arguments of `server-command`, and that starts another program, which hides them; write the server itself there, such as `node build/index.js`, or use `base: git`',
     );
   }
-  const project = await findProject(resolve(serverCwd, dirname(words.program)), { serverCwd, cwd });
+  const known = readEcosystem(splitCommand(command));
+  const project = await findProject(resolve(serverCwd, dirname(words.program)), { serverCwd, cwd, known });
   const called = name ?? project?.name ?? null;
   if (called === null) {
     return refuse(
@@ -68,7 +69,7 @@ export async function planPackage(
       `is \`package\`, and ${project.file} is \`private\`, so it has no release; write \`package=<name>\`, or use \`base: git\``,
     );
   }
-  const ecosystem = project?.ecosystem ?? 'npm';
+  const ecosystem = known ?? project?.ecosystem ?? 'npm';
   // The version of another package says nothing about this one.
   const own = name === null || name === project?.name ? (project?.version ?? null) : null;
   const uv = ecosystem === 'python' ? findProgram('uv') : null;
@@ -99,6 +100,14 @@ const launchers = /^(?:npm|pnpm|yarn|npx|docker|podman|env|sh|bash|make|cargo|go
 /** Flags of interpreters that take the next word. */
 const flagsWithValue = new Set(['-r', '--require', '--import', '--loader', '-C', '--conditions', '-X', '-W']);
 
+/** Reads from a command which registry its server is from; null if the command does not show it. */
+function readEcosystem(words: readonly string[]): PlannedPackage['ecosystem'] | null {
+  const first = basename(words[0] ?? '').replace(/\.exe$/i, '');
+  if (/^(?:uvx?|pipx|poetry|python(?:3(?:\.\d+)?)?)$/.test(first)) return 'python';
+  if (/^(?:npx|node|bun|deno|tsx|ts-node)$/.test(first)) return 'npm';
+  return null;
+}
+
 /** Reads the words of a command; null if the arguments of the server cannot be known. */
 export function readServerWords(words: readonly string[]): ServerWords | null {
   const [first = '', second = '', third = ''] = words;
@@ -126,12 +135,14 @@ export function readServerWords(words: readonly string[]): ServerWords | null {
 /** Finds the project of the server: the nearest manifest from its program upwards, within the working directories. */
 async function findProject(
   start: string,
-  { serverCwd, cwd }: { serverCwd: string; cwd: string },
+  { serverCwd, cwd, known }: { serverCwd: string; cwd: string; known: PlannedPackage['ecosystem'] | null },
 ): Promise<Project | null> {
   const isOurs = (directory: string) => isWithin(directory, cwd) || isWithin(directory, serverCwd);
   for (let directory = isOurs(start) ? start : serverCwd; isOurs(directory); directory = dirname(directory)) {
-    const found = (await readNodeProject(directory)) ?? (await readPythonProject(directory));
-    if (found !== null) return found;
+    const found = [await readNodeProject(directory), await readPythonProject(directory)].find(
+      (project) => project !== null && (known === null || project.ecosystem === known),
+    );
+    if (found != null) return found;
     if (directory === dirname(directory)) break;
   }
   return null;

@@ -163,6 +163,8 @@ function missingInstaller(what: string): ServerStartError {
   return new ServerStartError(`${what} is not on this machine.`, { hint: 'Install it in a step before the gate.' });
 }
 
+const npmCode = /^npm (?:error|ERR!) (?:code|errno|syscall|path)\b/;
+
 const maxOutputBytes = 16 * 1024 * 1024;
 
 /** Runs an installer. Returns its output. */
@@ -186,8 +188,11 @@ async function runInstaller(
   signal.throwIfAborted();
   if (end.code === 0) return end.stdout;
   const lines = `${end.stdout}\n${end.stderr}`.split('\n').filter((line) => line.trim() !== '');
+  const errors = lines.filter((line) => /error|ERR!/i.test(line));
+  // npm begins with codes, and says then what they mean.
   const said =
-    lines.find((line) => /error|ERR!/i.test(line)) ??
+    errors.find((line) => !npmCode.test(line)) ??
+    errors[0] ??
     lines.at(-1) ??
     `it ended with ${end.signal ?? `exit code ${end.code}`}`;
   throw new ServerStartError(`The release could not be installed: ${said.trim().slice(0, 300)}`, {

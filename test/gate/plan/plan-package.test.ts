@@ -37,10 +37,11 @@ function writeProject(files: Record<string, string>): string {
 async function plan(
   files: Record<string, string>,
   given = { name: null as string | null, version: null as string | null },
+  command = Object.hasOwn(files, 'pyproject.toml') ? 'python3 -m notes' : 'node build/index.js',
 ) {
   const cwd = writeProject(files);
   const findings = createFindings();
-  const planned = await planPackage(given, { command: 'node build/index.js', serverCwd: cwd, cwd }, findings);
+  const planned = await planPackage(given, { command, serverCwd: cwd, cwd }, findings);
   return { planned, codes: findings.issues.map(({ code }) => code) };
 }
 
@@ -75,4 +76,29 @@ test('takes a package that the option names', async () => {
   const files = { 'package.json': '{ "name": "notes", "version": "3.0.0", "private": true }' };
   const { planned } = await plan(files, { name: 'other', version: '1.0.0' });
   expect(planned).toMatchObject({ name: 'other', range: '1.0.0' });
+});
+
+test.each([
+  ['v/bin/python -m notes', 'python', '==1.2.0'],
+  ['uvx notes', 'python', '==1.2.0'],
+  ['node build/index.js', 'npm', '1.2.0'],
+  ['npx notes', 'npm', '1.2.0'],
+])('takes a named package from the registry of %s, whatever the manifest', async (command, ecosystem, range) => {
+  const given = { name: 'notes', version: '1.2.0' };
+  const manifests = {
+    'package.json': JSON.stringify({ name: 'site', version: '9.0.0' }),
+    'pyproject.toml': '[project]\nname = "other"\nversion = "9.0.0"\n',
+  };
+  for (const files of [{}, manifests])
+    expect((await plan(files, given, command)).planned).toMatchObject({ ecosystem, name: 'notes', range });
+});
+
+test('reads the manifest of the language in which the server is written', async () => {
+  const files = {
+    'package.json': JSON.stringify({ name: 'site', version: '9.0.0' }),
+    'pyproject.toml': '[project]\nname = "notes"\nversion = "1.0.0"\n',
+  };
+  const none = { name: null, version: null };
+  expect((await plan(files, none, 'python3 -m notes')).planned).toMatchObject({ name: 'notes', range: '<=1.0.0' });
+  expect((await plan(files, none, 'node build/index.js')).planned).toMatchObject({ name: 'site', range: '<=9.0.0' });
 });
