@@ -92,6 +92,10 @@ export function compareRun(
   return { differences, unstable: null };
 }
 
+/** Matches a refusal because of the place of a file, and not of its form. */
+const refusesPlace =
+  /\b(?:outside|within|allowed|denied|forbidden|traversal|permission|permitted|escapes?|unauthorized)\b/i;
+
 type StepDifference = Omit<FoundDifference, 'step'>;
 
 /** What a lost effect changes in an answer is one difference. */
@@ -123,7 +127,7 @@ function compareOutcomes(
       const what = 'the same text is no longer marked as an error';
       return [{ ...whole, kind: 'broken', pointer: '/isError', what, before: 'true', after: 'false' }];
     }
-    if (isOutside) {
+    if (isOutside && bases.every((each) => refusesPlace.test(readText(each)))) {
       const what = 'a path outside of the workspace is no longer refused';
       return [{ ...whole, kind: 'broken', what, ...shown }];
     }

@@ -47,7 +47,8 @@ export async function runExplore(
   const planned = await openExploration(gateOptions, {
     cwd,
     environment: process.env,
-    workspace: flags.workspace ?? kept,
+    workspace: flags.workspace ?? null,
+    kept,
     call: flags.call ?? 'ask',
   });
   const { server, policy } = planned;

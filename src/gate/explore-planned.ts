@@ -138,22 +138,26 @@ export async function openExploration(
     cwd,
     environment,
     workspace,
+    kept = null,
     call,
-  }: Pick<Containment, 'call'> & { cwd: string; environment: ReachContext['environment']; workspace: string | null },
+  }: Pick<Containment, 'call'> & {
+    cwd: string;
+    environment: ReachContext['environment'];
+    workspace: string | null;
+    /** The files of an earlier exploration, for a server in worlds if no workspace is named. */
+    kept?: string | null;
+  },
 ): Promise<OpenedExploration> {
   const policy = await readExplorePolicy(options, cwd);
   const server = await planOneServer(options, { cwd, environment });
   if (server.url !== null) checkOptionsOfUrl({ call, workspace });
   const { sandbox, enableSandbox: isSandboxEnabled } = options;
+  const named = workspace ?? kept;
+  const files = named === null ? generatedWorkspace : await readWorkspace(named, cwd);
   return {
     server,
     policy,
-    workspace:
-      server.url !== null
-        ? emptyWorkspace
-        : workspace === null
-          ? generatedWorkspace
-          : await readWorkspace(workspace, cwd),
+    workspace: server.url === null ? files : emptyWorkspace,
     containment: { call, sandbox, isSandboxEnabled },
     waive: (explored) => {
       const { findings, unused } = waiveFindings(explored.findings, policy);

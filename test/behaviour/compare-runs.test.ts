@@ -47,17 +47,19 @@ describe('compareRun', () => {
   });
 
   it('takes a path outside of the workspace that is no longer refused for broken, and another one for fixed', () => {
-    const refused: SentStep[] = run({}, 'Access denied').map((step) => ({
-      ...step,
-      observation: { ...step.observation, outcome: { kind: 'error', code: -32_000, message: 'Access denied' } },
-    }));
-    const read = (path: string) =>
-      compareRun([refused, refused], run({}, 'Alpha'), {
+    const refuse = (message: string): SentStep[] =>
+      run({}, '').map((step) => ({
+        ...step,
+        observation: { ...step.observation, outcome: { kind: 'error', code: -32_000, message } },
+      }));
+    const read = (path: string, message = 'Access denied') =>
+      compareRun([refuse(message), refuse(message)], run({}, 'Alpha'), {
         requests: [{ request: { kind: 'tool', tool: 'read', arguments: { path } }, isWrong: false, mayMake: false }],
         ...settings,
       }).differences.map(({ kind }) => kind);
     expect(read('{{outside}}/outside.txt')).toEqual(['broken']);
     expect(read('../outside/outside.txt')).toEqual(['broken']);
     expect(read('{{workspace}}/outside/outside.txt')).toEqual(['fixed']);
+    expect(read('../outside/outside.txt', 'Not a JSON file')).toEqual(['fixed']);
   });
 });

@@ -55,6 +55,13 @@ describe('mcp-eval-ci explore', () => {
     const named = await explore('other/third.evals.yaml', '--call', 'all', '--workspace', 'evals/workspace');
     expect(named).not.toMatch(/^Files: .*workspace\//m);
     expect(await workspace.read('other/third.evals.yaml')).toMatch(/^workspace: \.\.\/evals\/workspace$/m);
+    await using remote = await startFixtureMcpServer({
+      ping: { call: () => text('pong'), annotations: { readOnlyHint: true } },
+    });
+    // A server elsewhere works in no files of this machine.
+    const url = ['explore', '--server-url', remote.url, '--write', 'evals/remote.evals.yaml'];
+    expect(await runProgramInTest(url, { cwd })).toMatchObject({ exitCode: 0 });
+    expect(await workspace.read('evals/remote.evals.yaml')).not.toMatch(/^workspace:/m);
     const writers = ['--server-command', nameExploredServer('idempotent-sound'), '--call', 'read-only'];
     const none = await runProgramInTest(['explore', ...writers, '--write', 'none.evals.yaml'], { cwd });
     expect(none.stdout).toMatch(/^Files: no evals, since no session is a case/m);
