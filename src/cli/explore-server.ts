@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { dirname, join, relative, sep } from 'node:path';
+import { dirname, join } from 'node:path';
 import { ConfigurationError } from '../base/errors.ts';
 import { isDirectory, readTextFile } from '../base/files.ts';
 import { findOutputRoot, writeOutput } from '../base/output-files.ts';
@@ -19,7 +19,7 @@ import type { PlannedServer } from '../gate/plan/plan-server.ts';
 import type { ExplorePolicy } from '../model/explore-policy.ts';
 import { chooseDraftChecks } from '../mutate/choose-draft-checks.ts';
 import { joinCommand } from '../server/split-command.ts';
-import { emptyName, keepWorkspace, workspaceDirectory } from '../workspace/workspace.ts';
+import { emptyName, keepWorkspace, nameWorkspace, workspaceDirectory } from '../workspace/workspace.ts';
 import { createStderrLogger, redactText } from './command-logger.ts';
 import { exploreOnTerminal, readExplorationFlags } from './explore-planned.ts';
 import type { ExplorationFlags } from './exploration-flags.ts';
@@ -140,7 +140,7 @@ async function writeFiles(
       const used = flags.workspace ?? kept;
       const target = join(dirname(write), workspaceDirectory);
       // Each world had a directory and a HOME of its own, which a suite without the key does not give.
-      const key = needsWorkspace ? nameFrom(dirname(write), used ?? target) : emptyName;
+      const key = needsWorkspace ? nameWorkspace(used ?? target, dirname(write)) : emptyName;
       const text = renderDrafted(exploration, { cases, findings, workspace: hasWorlds ? key : null });
       writeOutput(write, text, { root: findOutputRoot(write, cwd) });
       const isNew = needsWorkspace && used === null;
@@ -154,13 +154,6 @@ async function writeFiles(
     files.push(corpus);
   }
   return files;
-}
-
-/** Names a directory as an evals file in another one does. */
-function nameFrom(directory: string, path: string): string {
-  if (path === emptyName) return path;
-  const key = relative(directory, path).split(sep).join('/');
-  return key === '' ? '.' : key;
 }
 
 function render(

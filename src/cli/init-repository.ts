@@ -12,7 +12,7 @@ import { renderExplorationText } from '../explore/render/text.ts';
 import { generatedWorkspace, generateFiles } from '../explore/world/generated-files.ts';
 import { fillPlace, namePlace } from '../workspace/place.ts';
 import { showPaths } from '../workspace/placeholders.ts';
-import { emptyName, readWorkspace, type Workspace, workspaceDirectory } from '../workspace/workspace.ts';
+import { emptyName, nameWorkspace, readWorkspace, type Workspace, workspaceDirectory } from '../workspace/workspace.ts';
 import { listenForInterrupts } from '../gate/host-process.ts';
 import { parseDoctorOptions } from '../gate/options.ts';
 import type { PlannedServer } from '../gate/plan/plan-server.ts';
@@ -332,8 +332,7 @@ async function chooseWorkspace(
     return { workspace: await readWorkspace(emptyName, cwd), key: emptyName, isNew: false };
   }
   if (named !== undefined) {
-    const key = relative(directory, named).split(sep).join('/');
-    return { workspace: await readWorkspace(named, cwd), key: key === '' ? '.' : key, isNew: false };
+    return { workspace: await readWorkspace(named, cwd), key: nameWorkspace(named, directory), isNew: false };
   }
   const key = used ?? workspaceDirectory;
   const path = join(directory, key);

@@ -12,7 +12,7 @@ export const surfaceMarks: Record<SurfaceSeverity, string> = {
 
 /** Counts the changes by severity: `1 breaking, 2 review`; `no changes` if there are none. */
 export function describeSurface({ configurations, unread }: SurfaceReport): string {
-  if (unread !== null) return 'not known';
+  if (unread !== null) return 'not compared';
   const changes = configurations.flatMap((each) => each.changes);
   const parts = Object.keys(surfaceMarks).flatMap((severity) => {
     const { length } = changes.filter((change) => change.severity === severity);

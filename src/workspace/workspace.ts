@@ -152,6 +152,13 @@ export async function copyWorkspace(workspace: Workspace, target: string): Promi
 /** The directory next to an evals file for the files that an exploration used, unless a user names one. */
 export const workspaceDirectory = 'workspace';
 
+/** Names a workspace as an evals file in `directory` does. */
+export function nameWorkspace(path: string, directory: string): string {
+  if (path === emptyName) return path;
+  const key = relative(directory, path).split(sep).join('/');
+  return key === '' ? '.' : key;
+}
+
 /** Writes a workspace as a directory that `readWorkspace` reads. */
 export async function keepWorkspace(workspace: Workspace, target: string): Promise<void> {
   const nameTarget = (entry: string) => join(target, nameKept(entry, workspace));

@@ -35,7 +35,7 @@ export type Feature =
   | { kind: 'search'; tool: string; name: string; maker: string; path: string; isOtherCase: boolean };
 
 type Kind = Feature['kind'];
-export type FeatureOf<Name extends Kind> = Extract<Feature, { kind: Name }>;
+type FeatureOf<Name extends Kind> = Extract<Feature, { kind: Name }>;
 
 /** How soon a session that shows the feature is taken, first 0: into the corpus, and among the cases of a file. */
 interface Place {
@@ -83,7 +83,7 @@ export const nameFeature = (feature: Feature): string =>
     .map((part) => JSON.stringify(part))
     .join(' ');
 
-/** Lists the features of one kind. */
+/** Lists the features of these kinds. */
 export function pickFeatures<Name extends Kind>(
   features: readonly Feature[],
   ...kinds: Name[]

@@ -3,7 +3,6 @@ import { belowDirectory, largeNumber, lastCommit, specialText, unknownValues } f
 
 /** What a value has that others of its parameter do not have. */
 interface TraitKind {
-  name: string;
   has: (value: unknown) => boolean;
   /** Says it in a title; null if the value itself does. */
   words: string | null;
@@ -16,51 +15,54 @@ const isMissing = (text: unknown) =>
 
 const isDirectory = (value: unknown) => typeof value === 'string' && value.endsWith(belowDirectory);
 
+/** The name of what a value has that others of its parameter do not have. */
+export type Trait =
+  | 'special'
+  | 'partly missing'
+  | 'more than there is'
+  | 'empty'
+  | 'directory'
+  | 'file of a commit'
+  | 'below a missing directory';
+
 /** The first that a value has counts. */
-const traits = [
-  {
-    name: 'special',
+const traits: Readonly<Record<Trait, TraitKind>> = {
+  special: {
     has: (value) => [...listTexts(value)].some(({ text }) => text === specialText),
     words: 'with special characters',
     isTelling: true,
   },
-  {
-    name: 'partly missing',
+  'partly missing': {
     has: (value) => Array.isArray(value) && value.some(isMissing) && !value.every(isMissing),
     words: 'of which one is missing',
     isTelling: true,
   },
-  { name: 'more than there is', has: (value) => value === largeNumber, words: null, isTelling: false },
-  { name: 'empty', has: (value) => value === '', words: null, isTelling: true },
-  {
-    name: 'directory',
+  'more than there is': { has: (value) => value === largeNumber, words: null, isTelling: false },
+  empty: { has: (value) => value === '', words: null, isTelling: true },
+  directory: {
     has: (value) => isDirectory(value) || (Array.isArray(value) && value.length === 1 && isDirectory(value[0])),
     words: 'of a directory',
     isTelling: true,
   },
-  {
-    name: 'file of a commit',
+  'file of a commit': {
     has: (value) => typeof value === 'string' && value.startsWith(`${lastCommit}:`),
     words: null,
     isTelling: true,
   },
-  {
-    name: 'below a missing directory',
+  'below a missing directory': {
     has: (value) => typeof value === 'string' && value.split('/').slice(0, -1).includes(unknownValues.directory),
     words: null,
     isTelling: true,
   },
-] as const satisfies readonly TraitKind[];
+};
 
-/** The name of what a value has that others of its parameter do not have. */
-export type Trait = (typeof traits)[number]['name'];
+const isTrait = (name: string): name is Trait => Object.hasOwn(traits, name);
 
 /** Returns null for a value like others. */
 export function findTrait(value: unknown): Trait | null {
-  return traits.find(({ has }) => has(value))?.name ?? null;
+  const names = Object.keys(traits).filter(isTrait);
+  return names.find((name) => traits[name].has(value)) ?? null;
 }
 
 /** Returns the words for a title, and whether the trait is telling. */
-export function describeTrait(trait: Trait): Pick<TraitKind, 'words' | 'isTelling'> {
-  return traits.find(({ name }) => name === trait) ?? { words: null, isTelling: true };
-}
+export const describeTrait = (trait: Trait): Pick<TraitKind, 'words' | 'isTelling'> => traits[trait];

@@ -47,14 +47,15 @@ export async function planPackage(
     findings.add({ input: 'base', code, message });
     return null;
   };
-  const words = readServerWords(splitCommand(command));
+  const given = splitCommand(command);
+  const words = readServerWords(given);
   if (words === null) {
     return refuse(
       'package-and-command',
       'starts the release with the arguments of `server-command`, and that starts another program, which hides them; write the server itself there, such as `node build/index.js`, or use `base: git`',
     );
   }
-  const known = readEcosystem(splitCommand(command));
+  const known = readEcosystem(given);
   const project = await findProject(resolve(serverCwd, dirname(words.program)), { serverCwd, cwd, known });
   const called = name ?? project?.name ?? null;
   if (called === null) {
@@ -101,8 +102,8 @@ const launchers = /^(?:npm|pnpm|yarn|npx|docker|podman|env|sh|bash|make|cargo|go
 const flagsWithValue = new Set(['-r', '--require', '--import', '--loader', '-C', '--conditions', '-X', '-W']);
 
 /** Reads from a command which registry its server is from; null if the command does not show it. */
-function readEcosystem(words: readonly string[]): PlannedPackage['ecosystem'] | null {
-  const first = basename(words[0] ?? '').replace(/\.exe$/i, '');
+function readEcosystem([program = '']: readonly string[]): PlannedPackage['ecosystem'] | null {
+  const first = basename(program).replace(/\.exe$/i, '');
   if (/^(?:uvx?|pipx|poetry|python(?:3(?:\.\d+)?)?)$/.test(first)) return 'python';
   if (/^(?:npx|node|bun|deno|tsx|ts-node)$/.test(first)) return 'npm';
   return null;
