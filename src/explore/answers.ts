@@ -44,10 +44,18 @@ const errorStatus = /^(?:error|errored|fail|failed|failure)$|not[_ -]?found$/i;
 export function readsLikeError(outcome: Outcome): boolean {
   if (outcome.kind !== 'result' || outcome.isError) return false;
   const text = readOutcomeText(outcome);
-  const document = outcome.result['structuredContent'] ?? tryParseJson(text);
+  const document = readDocument(outcome.result['structuredContent']) ?? tryParseJson(text);
   if (isRecord(document)) return isFailure(document);
   if (text.length <= longestRefusal && thrownText.test(text)) return true;
   return errorTexts.some((form) => form.test(text)) || (/^\s*[^\n]{1,200}\s*$/.test(text) && missingText.test(text));
+}
+
+/** Returns the document of a structured result; frameworks wrap a text, and other values without names, in `result`. */
+function readDocument(structured: unknown): JsonObject | null {
+  if (!isRecord(structured)) return null;
+  const { result, ...others } = structured;
+  if (result === undefined || Object.keys(others).length > 0) return structured;
+  return isRecord(result) ? result : null;
 }
 
 const isNoSuccess = ({ success, ok }: JsonObject) => success === false || ok === false;

@@ -36,7 +36,7 @@ export async function exploreAndCheck(
  * problems that need no expected value.
  */
 export async function checkExploration(
-  { kept, alone, runs, inventory, startNoise, ...explored }: Explored,
+  { kept, drawn, alone, runs, inventory, startNoise, ...explored }: Explored,
   { source, workspace, time, nowMs, onProgress }: CheckOptions,
 ): Promise<Exploration> {
   const begin = (phase: string) => {
@@ -47,7 +47,16 @@ export async function checkExploration(
   begin('Replaying');
   time.begin(replaysEnd);
   const keeps = await createPartKeeper(source.files?.workspace ?? workspace, nowMs);
-  const replayed = await replaySessions(explored.sessions, { source, workspace, alone, isHarmless, kept, keeps, time });
+  const replayed = await replaySessions(explored.sessions, {
+    source,
+    workspace,
+    alone,
+    isHarmless,
+    isDrawn: (tool) => drawn.has(tool),
+    kept,
+    keeps,
+    time,
+  });
   begin('Confirming findings');
   time.begin(1);
   const hidden = await findHidden(

@@ -25,9 +25,14 @@ const maxRefusals = 4;
 
 /**
  * Chooses sessions until no other one adds a tool, a parameter, a value of an enum, a refusal, the shape of a result, a second call, a state that a
- * reader sees, or a search for a text of the call before. Short sessions come first. The same runs give the same sessions.
+ * reader sees, or a search for a text of the call before. Short sessions come first. The same runs give the same sessions. That a tool whose
+ * answers differ by chance answers the same call otherwise adds nothing.
  */
-export function chooseSessions(runs: readonly SessionRun[], inventory: Inventory): KeptSession[] {
+export function chooseSessions(
+  runs: readonly SessionRun[],
+  inventory: Inventory,
+  isDrawn: (tool: string) => boolean = () => false,
+): KeptSession[] {
   const candidates = runs
     .filter(({ steps }) => steps.length > 0 && steps.every(({ observation }) => isSteady(observation.outcome.kind)))
     .filter(({ steps }) => steps.every(({ observation }) => explainRefusalByWorld(observation) === null))
@@ -38,7 +43,8 @@ export function chooseSessions(runs: readonly SessionRun[], inventory: Inventory
   const kept: KeptSession[] = [];
   for (const run of candidates) {
     const adds = listFeatures(run, inventory).filter(
-      (feature) => !isKnown(feature) && !isOneTooMany(feature, refusals),
+      (feature) =>
+        !isKnown(feature) && !isOneTooMany(feature, refusals) && !(feature.kind === 'again' && isDrawn(feature.tool)),
     );
     if (adds.length === 0) continue;
     for (const feature of adds) known.add(nameFeature(feature));

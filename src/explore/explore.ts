@@ -86,6 +86,8 @@ export interface Explored extends Omit<Exploration, 'version' | 'sessions' | 'fl
   sessions: readonly KeptSession[];
   /** Where the tools were seen to keep what they change. */
   kept: KeptState;
+  /** The tools whose answers differ by chance alone. */
+  drawn: ReadonlySet<string>;
   /** The runs of those that began in a new world. */
   alone: ReadonlySet<SessionRun>;
   /** Everything that ran. */
@@ -172,6 +174,7 @@ export async function exploreServer(source: WorldSource, options: ExploreOptions
     harmless: inventory.tools.map((tool) => tool.name).filter((tool) => lab.isHarmless(tool)),
     unexplored: [...source.missing, ...left, ...listUnexplored(tools, lab, { knowledge, coverage, isCut: time.isCut })],
     kept,
+    drawn: new Set(inventory.tools.map((tool) => tool.name).filter((tool) => lab.isDrawn(tool))),
     alone: new Set(sessions.map(({ run }) => run).filter((run) => lab.listBefore(run).length === 0)),
     runs: lab.runs,
     inventory,

@@ -35,6 +35,9 @@ export interface Lab {
   isHarmless: (tool: string) => boolean;
   /** Remembers that calls of the tool change nothing. */
   markHarmless(tool: string): void;
+  /** True if answers of the tool differ by chance alone, so that its calls change nothing and show nothing of what others changed. */
+  isDrawn: (tool: string) => boolean;
+  markDrawn(tool: string): void;
   findTool(name: string): ListedTool | undefined;
   /** Returns the reason why a tool is not called any more; null while it is called. */
   explainStop(tool: string): string | null;
@@ -55,6 +58,7 @@ export function createLab(
   const known = new Map<string, SessionRun>();
   const before = new Map<SessionRun, ReadonlyArray<readonly ExploredRequest[]>>();
   const harmless = new Set<string>();
+  const drawn = new Set<string>();
   /** How many requests of the server a call of each tool led to, at most. They count as requests, too. */
   const questions = new Map<string, number>();
   const losses = new Map<string, { count: number; reason: string }>();
@@ -89,6 +93,8 @@ export function createLab(
     listBefore: (run) => before.get(run) ?? [],
     isHarmless,
     markHarmless: (tool) => void harmless.add(tool),
+    isDrawn: (tool) => drawn.has(tool),
+    markDrawn: (tool) => void drawn.add(tool),
     findTool: (name) => tools.get(name),
     explainStop,
     run: async (requests, { phase, start = 'used' }) => {
@@ -99,7 +105,8 @@ export function createLab(
       if (requests.some((request) => request.kind === 'tool' && explainStop(request.tool) !== null)) return null;
       if (sent + countExpected(requests, questions) > allowed || time.isOver()) return null;
       sent += requests.length;
-      const judge = (step: Pick<ObservedStep, 'request' | 'observation'>) => judgeTrace(step, isHarmless);
+      const judge = (step: Pick<ObservedStep, 'request' | 'observation'>) =>
+        judgeTrace(step, (tool) => isHarmless(tool) || drawn.has(tool));
       const { observations, shared, before: left } = await worlds.run(requests, { start, judge });
       sent -= shared;
       const steps = await describeSteps(requests, observations, (name) => tools.get(name));

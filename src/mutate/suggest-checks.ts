@@ -1,6 +1,7 @@
 import { type JsonObject, listTexts } from '../base/json.ts';
 import { createRandom } from '../base/random.ts';
 import type { Step } from '../cases/step.ts';
+import { readsLikeError } from '../explore/answers.ts';
 import { readSuite } from '../suite/read.ts';
 import { isOfDeclaration, listCandidateChecks } from './candidate-checks.ts';
 import { joinByTool } from './declared-tools.ts';
@@ -91,7 +92,7 @@ async function suggestForObservation(
 ): Promise<Suggestion | null> {
   const { uses, view } = observation;
   // The words of an error are what a person wants to see in a draft, although they may change.
-  if (isDraft && view.isError) return null;
+  if (isDraft && (view.isError || isUnflagged(view))) return null;
   const use = isDraft ? uses.find((each) => listOwn(each).length > 0) : uses[0];
   const stepIndex = use === undefined ? undefined : locateStep(use);
   if (use === undefined || stepIndex === undefined) return null;
@@ -149,6 +150,11 @@ async function suggestForObservation(
     if (suggestion !== null) return suggestion;
   }
   return await suggest(added.chosen, new Set());
+}
+
+/** Checks if an answer of a tool only reads like an error. */
+function isUnflagged({ kind, result }: Observation['view']): boolean {
+  return kind === 'tool' && result !== null && readsLikeError({ kind: 'result', isError: false, result });
 }
 
 /** The position of the step that sends the request. */

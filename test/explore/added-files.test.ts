@@ -127,7 +127,7 @@ describe.runIf(findProgram('git') !== null)('a workspace with a repository', () 
     const first = await takeSnapshot(copy);
     git(copy, 'commit', '--quiet', '--all', '--message', 'Change');
     expect(git(copy, 'status', '--porcelain')).toEqual(['']);
-    await putBack(copy, { first, now: await takeSnapshot(copy), files: workspace });
+    await putBack(copy, { first, now: await takeSnapshot(copy), files: workspace, started: new Map() });
     expect(git(copy, 'status', '--porcelain')).toEqual(['M notes.txt', 'A  table.csv']);
   });
 

@@ -44,4 +44,17 @@ describe('isAnswered', () => {
     expect(isAnswered(answer(text))).toBe(true);
     expect(isRefused(answer(text))).toBe(false);
   });
+
+  it.each([
+    [{ result: 'Error: there is no note 7' }, false],
+    [{ result: { error: 'unknown id' } }, false],
+    [{ result: 'There are two notes' }, true],
+    [{ result: 'Error: there is no note 7', count: 2 }, true],
+  ])('reads the value that a framework wraps: %j', (structuredContent, expected) => {
+    const { result } = structuredContent;
+    const text = typeof result === 'string' ? result : JSON.stringify(result);
+    const content = [{ type: 'text', text }];
+    const outcome: Outcome = { kind: 'result', isError: false, result: { content, structuredContent } };
+    expect(isAnswered({ outcome })).toBe(expected);
+  });
 });

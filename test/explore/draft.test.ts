@@ -324,6 +324,27 @@ describe('draftEvals', () => {
     ).toMatchObject([{ type: 'toolError', error: { contains: 'The index is empty' } }]);
   });
 
+  it('asserts a refusal without the flag of an error, where its tool answers other calls', () => {
+    const [answered, refused] = [
+      call('get', 'Buy milk', { id: 1 }),
+      call('get', 'Error: there is no note 7', { id: 7 }),
+    ];
+    const own = session([answered], [{ kind: 'tool', subject: 'get' }]);
+    const other = session([refused], [{ kind: 'refusal', subject: 'get', words: 'there is no note' }]);
+    const drafted = draft([own, other]).at(-1);
+    expect(drafted?.title).toBe('get refuses id 7');
+    expect(drafted?.checks).toEqual([expect.objectContaining({ type: 'toolResultContains' })]);
+    expect(JSON.stringify(drafted?.checks)).toContain('"there is no note 7"');
+    const document = call('get', '{"error":"there is no note 7"}', { id: 7 });
+    const [, documented] = draft([own, { ...other, steps: [document] }]);
+    expect(documented?.checks).toMatchObject([{ type: 'toolResultEquals' }]);
+    // A server that misses a key answers each call so, and so does one on the way to another call.
+    const echo = session([call('echo', 'Hello')], [{ kind: 'tool', subject: 'echo' }]);
+    for (const left of [other, { ...own, steps: [refused, answered] }]) {
+      expect(draft([echo, left]).map(({ title }) => title)).toEqual(['echo answers']);
+    }
+  });
+
   it('prefers texts that say something to kinds, flags and zeros of a large document', () => {
     const document = { type: 'text', failed: 0, isDone: true, total: 3, path: 'docs/guide.md', body: 'two words' };
     const rows = Array.from({ length: 40 }, (_, index) => ({ index }));

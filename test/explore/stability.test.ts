@@ -77,11 +77,12 @@ describe('mergeValues', () => {
 
   it('keeps what is equal, and marks what differs', () => {
     const merged = mergeValues([
-      { id: 'a1', list: [1, 2], kind: 'note', pid: 12 },
-      { id: 'b2', list: [1, 3], kind: 'note', pid: 12 },
+      { id: 'a1', list: [1, 2], kind: 'note', pid: 12, uptime_seconds: 0.5, python: '3.11' },
+      { id: 'b2', list: [1, 3], kind: 'note', pid: 12, uptime_seconds: 0.5, python: '3.11' },
     ]);
-    expect(merged).toEqual({ id: '{{any}}', list: [1, '{{any}}'], kind: 'note', pid: '{{any}}' });
-    expect(listMarked(merged)).toEqual(['/id', '/list/1', '/pid']);
+    const ofMachine = { pid: '{{any}}', uptime_seconds: '{{any}}', python: '{{any}}' };
+    expect(merged).toEqual({ id: '{{any}}', list: [1, '{{any}}'], kind: 'note', ...ofMachine });
+    expect(listMarked(merged)).toEqual(['/id', '/list/1', '/pid', '/uptime_seconds', '/python']);
   });
 
   it('merges texts by their words, and texts that are JSON by their members', () => {

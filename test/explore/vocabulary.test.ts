@@ -239,6 +239,19 @@ describe('listValues', () => {
     expect(first('query', 'What to look for')).toBe('alpha');
   });
 
+  it('writes an expression for a pattern where the tool or its description says so', () => {
+    const first = (...named: Parameters<typeof slot>) => listValues({ type: 'string' }, slot(...named), nothing)[0];
+    expect(first('pattern', '', 'regex_match')).toBe('[a-z]+');
+    expect(first('pattern', 'A regular expression')).toBe('[a-z]+');
+    expect(first('pattern', 'Names of files')).toBe('*');
+  });
+
+  it('gives both ends of a conversion units of one kind', () => {
+    const unit = { type: 'string' };
+    const ends = { type: 'object', properties: { from_unit: unit, to_unit: unit }, required: ['from_unit', 'to_unit'] };
+    expect(listValues(ends, slot('conversion'), nothing)[0]).toEqual({ from_unit: 'km', to_unit: 'cm' });
+  });
+
   it('gives an object whose members are open the column of a record', () => {
     const open = { type: 'object', additionalProperties: {} };
     expect(listValues(open, slot('data', '', 'update_records'), nothing)[0]).toEqual({ name: 'beta' });
@@ -342,6 +355,8 @@ describe('proposeChanges', () => {
       { path: '{{workspace}}/docs/a.txt' },
       { path: '{{workspace}}/docs' },
     ],
+    ['Error: invalid base64 input', { path: 'alpha' }, { path: 'aGVsbG8=' }],
+    ['invalid regex: nothing to repeat at position 0', { path: '*' }, { path: 'a+' }],
     ['ENOTDIR: a.txt', { path: 'a.txt' }, { path: '.' }],
     ['fatal: Not a valid object name alpha', { path: 'alpha' }, { path: 'HEAD' }],
     ['error: malformed object name alpha', { path: 'alpha' }, { path: 'HEAD' }],

@@ -1,11 +1,11 @@
-import { mkdir, rm, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { KeptSession } from '../../src/explore/corpus.ts';
 import type { ExploredRequest, FileEffects, Observation, SessionRun } from '../../src/explore/exploration.ts';
 import { replaySessions } from '../../src/explore/stability/replay.ts';
 import { fillReferences } from '../../src/explore/world/placeholders.ts';
-import { putBack } from '../../src/explore/world/put-back.ts';
+import { putBack, readStarted } from '../../src/explore/world/put-back.ts';
 import { compareSnapshots, takeSnapshot } from '../../src/explore/world/snapshot.ts';
 import { firstVariant, type World, type WorldSource, type WorldVariant } from '../../src/explore/world/world.ts';
 import type { KeptState } from '../../src/explore/world/restorer.ts';
@@ -27,6 +27,7 @@ type Store = 'file' | 'process' | 'both';
 /** Opens worlds of a server without a process, and notes the requests that each gets. */
 function openNotedWorlds(store: Store): { source: WorldSource; noted: string[][] } {
   const noted: string[][] = [];
+  let draws = 0;
   const open = async (variant: WorldVariant): Promise<World> => {
     const own: string[] = [];
     noted.push(own);
@@ -41,7 +42,13 @@ function openNotedWorlds(store: Store): { source: WorldSource; noted: string[][]
       const isAdding = sent.kind === 'tool' && sent.tool === 'add';
       if (isAdding) names.push((last = sent.arguments['name']));
       stored += Number(isAdding);
-      const others: Record<string, unknown> = { zone: variant.timeZone ?? 'none', last };
+      const others: Record<string, unknown> = {
+        zone: variant.timeZone ?? 'none',
+        last,
+        log: own.filter((name) => name !== 'log').length,
+        world: noted.length,
+        draw: (draws += 1),
+      };
       const other = sent.kind === 'tool' ? others[sent.tool] : undefined;
       const result = { names: other === undefined ? [...names] : [other] };
       results.push(result);
@@ -147,6 +154,36 @@ describe('openVariant', () => {
     expect([await noted('file'), await noted('both')]).toEqual([1, 4]);
   });
 
+  it('goes on in a world once the calls before are known to change nothing', async () => {
+    const { source, noted } = openNotedWorlds('process');
+    await using worlds = openVariant(source, firstVariant, { isEager: false, isSharing: true });
+    const seen = new Set<string>();
+    const judgeSeen = ({ request }: { request: ExploredRequest }) =>
+      'tool' in request && seen.has(request.tool) ? ('clean' as const) : ('used' as const);
+    for (const session of [[list], [list, list], [call('zone')], [call('zone'), call('zone')]]) {
+      await worlds.run(session, { start: 'new', judge: judgeSeen });
+      seen.add('list');
+    }
+    expect(noted).toEqual([['list', 'list', 'list', 'zone', 'zone']]);
+    await worlds.run([call('last')], { start: 'new', judge: judgeSeen });
+    expect(noted).toHaveLength(2);
+  });
+
+  it('believes no reader that shows more than the state: a log of all calls, or another value in each world', async () => {
+    const elsewhere = call('touch');
+    const sessions = [[call('log')], [call('world')], [list], [add], [list], [elsewhere], [add], [add], [add]];
+    const kept: KeptState = new Map([['touch', 'elsewhere']]);
+    const { noted, answers } = await runAll(sessions, { store: 'file', kept });
+    // The second world begins after `touch`, and the third one where `world` is another one than in the first.
+    expect(noted).toHaveLength(3);
+    expect(kept.get('add')).toBe('files');
+    expect(answers.slice(-3)).toEqual([[['alpha']], [['alpha']], [['alpha']]]);
+    // What a confirmed reader shows stays.
+    const state: KeptState = new Map();
+    await runAll([[list], [add], [add], [add]], { store: 'both', kept: state });
+    expect([...state]).toEqual([['add', 'elsewhere']]);
+  });
+
   it('starts another process where only a repeated session shows the state of the first one', async () => {
     const kept: KeptState = new Map();
     const { answers } = await runAll([[add], [add]], { store: 'both', kept });
@@ -202,8 +239,31 @@ describe('putBack', () => {
     await rm(join(copy.path, 'docs'), { recursive: true });
     await mkdir(join(copy.path, 'new/empty'), { recursive: true });
     await writeFile(join(copy.path, 'new/d.txt'), 'delta');
-    await putBack(copy.path, { first, now: await takeSnapshot(copy.path), files });
+    await putBack(copy.path, { first, now: await takeSnapshot(copy.path), files, started: new Map() });
     expect(compareSnapshots(first, await takeSnapshot(copy.path))).toEqual({ added: [], changed: [], removed: [] });
+  });
+});
+
+describe('readStarted', () => {
+  it('keeps what a server made as it started, so that it is put back, and nothing of the user', async () => {
+    await using kept = await createWorkspace({ 'a.txt': 'alpha' });
+    await using copy = await createWorkspace({});
+    const files = await readWorkspace(kept.path, kept.path);
+    await copyWorkspace(files, copy.path);
+    await mkdir(join(copy.path, 'data'));
+    await writeFile(join(copy.path, 'data/notes.db'), 'empty');
+    const first = await takeSnapshot(copy.path);
+    const started = await readStarted(copy.path, first, files);
+    expect([...started.keys()]).toEqual(['data/notes.db']);
+    const restore = async () => await putBack(copy.path, { first, now: await takeSnapshot(copy.path), files, started });
+    await writeFile(join(copy.path, 'data/notes.db'), 'one note');
+    await restore();
+    expect(await readFile(join(copy.path, 'data/notes.db'), 'utf8')).toBe('empty');
+    await rm(join(copy.path, 'data'), { recursive: true });
+    await restore();
+    expect(compareSnapshots(first, await takeSnapshot(copy.path))).toEqual({ added: [], changed: [], removed: [] });
+    await writeFile(join(copy.path, 'data/large.db'), Buffer.alloc(5 * 2 ** 20));
+    expect(await readStarted(copy.path, await takeSnapshot(copy.path), files)).toEqual(new Map());
   });
 });
 
@@ -275,6 +335,33 @@ describe('replaySessions', () => {
     const shown = stable.map(({ run }) => JSON.stringify(run.steps[0]?.observation.outcome));
     expect(shown[0]).toContain('["alpha"]');
     expect(shown[2]).toContain('["{{any}}"]');
+  });
+
+  it('replays calls whose answers differ by chance in the same process', async () => {
+    const count = async (isDrawn: (tool: string) => boolean) => {
+      const { source, noted } = openNotedWorlds('process');
+      const kept = Array.from({ length: 3 }, (_, index): KeptSession => {
+        const request = call('draw', { index });
+        const outcome = { kind: 'result' as const, isError: false, result: { names: [0] } };
+        const observation = { outcome, files: { added: [], changed: [], removed: [] }, noise: null };
+        return { run: { phase: 'examples', steps: [{ request, isValid: true, observation }] }, adds: [] };
+      });
+      const { stable } = await replaySessions(kept, {
+        source,
+        workspace: emptyWorkspace,
+        alone: new Set<SessionRun>(kept.map(({ run }) => run)),
+        isHarmless: () => false,
+        isDrawn,
+        time: { isOver: () => false },
+      });
+      expect(stable.map(({ run }) => JSON.stringify(run.steps[0]?.observation.outcome))).toEqual(
+        Array.from({ length: 3 }, () => '{"kind":"result","isError":false,"result":{"names":["{{any}}"]}}'),
+      );
+      return noted.length;
+    };
+    // One kind of worlds has a new process for each of the two groups of sessions.
+    expect(await count((tool) => tool === 'draw')).toBe(5);
+    expect(await count(() => false)).toBeGreaterThan(10);
   });
 
   it('marks what another time zone changes in a process that serves several sessions', async () => {

@@ -110,6 +110,12 @@ describe('chooseDraftChecks', () => {
     ]);
   });
 
+  it('keeps the words of an error, also of one that does not say that it is one', async () => {
+    const words = [{ toolResultContains: 'there is no note' }];
+    expect(await choose(say('Error: there is no note alpha'), words)).toEqual(words);
+    expect(await choose(say('Note: there is no note alpha'), words)).not.toEqual(words);
+  });
+
   it('leaves a draft as it is that is commented out, does not pass on its answers, or asserts nothing', async () => {
     const whole = [{ toolResultEquals: { id: 'alpha' } }];
     expect(await choose(show({ id: 'alpha' }), whole, { isCommentedOut: true })).toEqual(whole);

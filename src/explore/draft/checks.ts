@@ -1,6 +1,7 @@
 import { escapePointerToken } from '../../base/json-pointer.ts';
 import { isJsonEqual, isRecord, type JsonObject, tryParseJson } from '../../base/json.ts';
 import { printSnapshot } from '../../checks/snapshot.ts';
+import { readsLikeError } from '../answers.ts';
 import type { ObservedStep, Outcome } from '../exploration.ts';
 import { isValidationMessage } from '../findings/validation-messages.ts';
 import { maskForms, volatileMark } from '../stability/forms.ts';
@@ -45,7 +46,9 @@ export function chooseChecks(step: ObservedStep, context: ChecksContext): JsonOb
     return checks.length > 0 ? checks : chooseMimeType(outcome);
   }
   if (request.kind === 'prompt') return chooseTexts(outcome, { promptContains: '' });
-  const checks = [...chooseResult(outcome, context), ...chooseBlocks(outcome)];
+  const checks = readsLikeError(outcome)
+    ? chooseUnflagged(step)
+    : [...chooseResult(outcome, context), ...chooseBlocks(outcome)];
   return checks.length === 0 ? [{ toolResultIsError: false }] : checks;
 }
 
@@ -59,6 +62,15 @@ function chooseResult(outcome: Outcome & { kind: 'result' }, { isLater, keepFile
   // A part would be found in any case of its letters, and with anything around it.
   if (texts.length === 1 && isBlock(outcome, whole) && isPlain(whole)) return [{ toolResultEquals: whole }];
   return chooseTexts(outcome, { toolResultContains: '', ...(isLater && { latest: true }) });
+}
+
+/** Chooses what a refusal says that does not say that it is one. */
+function chooseUnflagged(step: ObservedStep): JsonObject[] {
+  const { outcome } = step.observation;
+  const document = outcome.kind === 'result' ? readDocument(outcome) : undefined;
+  if (document !== undefined) return chooseParts(document);
+  const message = readOwnMessage(step);
+  return message === null ? [] : [{ toolResultContains: message }];
 }
 
 /** Chooses the message of the server, the name of the argument where a framework refused it, and the code of the protocol. */

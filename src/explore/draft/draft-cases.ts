@@ -113,6 +113,11 @@ function chooseTitled(
 ): { chosen: Titled[]; left: Array<{ title: string; reason: string }> } {
   const left: Array<{ title: string; reason: string }> = [];
   const ranked: Titled[] = [];
+  const answering = new Set(
+    sessions.flatMap(({ steps }) =>
+      steps.filter(({ observation }) => isAnswered(observation)).map(({ request }) => nameRequest(request)),
+    ),
+  );
   const counts = new Map<string, number>();
   const harmlessTools = new Set(harmless);
   for (const session of sessions) {
@@ -124,7 +129,7 @@ function chooseTitled(
         ? 'name a directory that only the explorer has'
         : settled.needsFiles && suiteWorkspace !== 'files'
           ? 'need files of the workspace'
-          : explainWorthless(settled);
+          : explainWorthless(settled, answering);
     if (settled === null || reason !== null) left.push({ title, reason: reason ?? '' });
     else ranked.push({ session: settled, title, rank: rank(settled, counts) });
   }
@@ -141,11 +146,16 @@ function chooseTitled(
   return { chosen: ranked.filter((each) => kept.has(each)), left };
 }
 
-/** Explains why a session shows nothing that a person would assert; null if it does. */
-function explainWorthless({ steps }: ExploredSession): string | null {
-  if (steps.some(({ observation }) => readsLikeError(observation.outcome)))
-    return 'have an answer that reads like an error';
+/**
+ * Explains why a session shows nothing that a person would assert; null if it does. An answer that only reads like an error is a refusal
+ * where its tool answers other calls: a server that misses a key, or a service, answers each call so.
+ */
+function explainWorthless({ steps }: ExploredSession, answering: ReadonlySet<string>): string | null {
   const last = steps.at(-1);
+  const unflagged = steps.filter(({ observation }) => readsLikeError(observation.outcome));
+  const isRefusal =
+    unflagged.length === 1 && last !== undefined && unflagged[0] === last && answering.has(nameRequest(last.request));
+  if (unflagged.length > 0 && !isRefusal) return 'have an answer that reads like an error';
   // The explorer knows too little about resources and prompts to say what is wrong with a request.
   const isOther = last !== undefined && last.request.kind !== 'tool' && isRefused(last.observation);
   return isOther ? 'are refused for a reason that no schema names' : null;

@@ -2,7 +2,7 @@
 const patterns: readonly RegExp[] = [
   /"code":\s*"(?:invalid_type|unrecognized_keys|invalid_enum_value|invalid_union|invalid_literal)"/,
   /\binvalid_type\b|Expected \w+, received \w+|expected (?:string|number|boolean|array|object|record), received/i,
-  /\bvalidation errors? for \w+[\s\S]*(?:Field required|Input should be|Extra inputs are not permitted)/,
+  /\bvalidation errors? for \w+[\s\S]*(?:Field required|Input should be|Extra inputs are not permitted|Missing required argument|Unexpected keyword argument)/,
   /is a required property|is not of type '|is not one of \[|Additional properties are not allowed/,
   /must have required property|must be (?:string|number|integer|boolean|array|object)\b|must NOT have additional properties/,
   /missing field `\w+`|unknown field `\w+`|invalid type: \w+/,

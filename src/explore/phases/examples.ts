@@ -1,6 +1,6 @@
 import { isJsonEqual } from '../../base/json.ts';
 import { isAnswered } from '../answers.ts';
-import { hasNoEffects, type ObservedStep } from '../exploration.ts';
+import { type ExploredRequest, hasNoEffects, type ObservedStep } from '../exploration.ts';
 import type { ListedTemplate, ListedTool } from '../inventory.ts';
 import { isSameOutcome } from '../lab.ts';
 import { isNeededId } from '../schema/parameters.ts';
@@ -117,19 +117,44 @@ export async function probeHarmless(tool: ListedTool, { lab, knowledge, tools }:
   const run = await lab.run(session, { phase: 'examples', start: 'new' });
   if (run === null || run.steps.length < session.length) return;
   const steps = run.steps.slice(call.setup.length);
-  const first = steps[reads.length];
-  const second = steps[reads.length + 1];
-  const isSame =
-    isSameOutcome(first, second) &&
-    isJsonEqual(listIds(first), listIds(second)) &&
-    reads.every((_, index) => isSameOutcome(steps[index], steps[index + reads.length + 2]));
+  const answers = steps.slice(reads.length, reads.length + 2);
+  const isReadAlike = reads.every((_, index) => isSameOutcome(steps[index], steps[index + reads.length + 2]));
   const isQuiet = steps.every(({ observation }) => hasNoEffects(observation.files) && isAnswered(observation));
-  if (!isSame || !isQuiet) return;
+  if (!isReadAlike || !isQuiet) return;
+  if (!areAlike(answers)) {
+    if (call.setup.length === 0 && (await areDrawn(own, answers, lab))) lab.markDrawn(tool.name);
+    return;
+  }
   lab.markHarmless(tool.name);
   // Its answer in a new world holds in every other one. When it was first called, nothing showed that yet.
   if (call.setup.length === 0) knowledge.learn(run);
 }
 
-/** A call that gives another id each time makes something. */
+/** Checks if answers are the same, with the same ids: a call that gives another id each time makes something. */
+function areAlike([first, ...others]: readonly ObservedStep[]): boolean {
+  return others.every((other) => isSameOutcome(first, other) && isJsonEqual(listIds(first), listIds(other)));
+}
+
+/**
+ * Checks if answers differ by chance alone, like random numbers. What a server counts is the same again in each new world, and what it
+ * makes has an id.
+ */
+async function areDrawn(
+  request: ExploredRequest,
+  answers: readonly ObservedStep[],
+  lab: PhaseContext['lab'],
+): Promise<boolean> {
+  const run = await lab.run([request, request, request], { phase: 'examples', start: 'own' });
+  const others = run?.steps ?? [];
+  const all = [...answers, ...others];
+  return (
+    others.length === 3 &&
+    all.every(
+      (step) => isAnswered(step.observation) && hasNoEffects(step.observation.files) && !listIds(step).length,
+    ) &&
+    answers.every((answer) => others.every((other) => !isSameOutcome(answer, other)))
+  );
+}
+
 const listIds = (step: ObservedStep | undefined) =>
   findIdentifiers(JSON.stringify(step?.observation.outcome ?? null)).map(({ value }) => value);

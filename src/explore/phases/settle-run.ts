@@ -60,7 +60,7 @@ export async function chooseSettled(lab: Lab): Promise<{ kept: KeptSession[]; ru
   const isUnsettled = ({ run }: KeptSession) => !settled.has(run) && lab.listBefore(run).length > 0;
   for (;;) {
     const runs = lab.runs.flatMap((run) => (settled.has(run) ? (settled.get(run) ?? []) : [run]));
-    const kept = chooseSessions(runs, lab.inventory);
+    const kept = chooseSessions(runs, lab.inventory, lab.isDrawn);
     const unsettled = kept.filter(isUnsettled);
     if (unsettled.length === 0) return { kept, runs };
     for (const { run } of unsettled) settled.set(run, await settleRun(run, lab));

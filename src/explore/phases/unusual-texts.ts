@@ -1,4 +1,5 @@
-import { isRecord, type JsonObject } from '../../base/json.ts';
+import { isRecord, type JsonObject, tryParseJson } from '../../base/json.ts';
+import { mapTexts } from '../../workspace/placeholders.ts';
 import type { ListedTool } from '../inventory.ts';
 import type { Parameter } from '../schema/parameters.ts';
 import { listBranches, readType } from '../schema/resolve.ts';
@@ -51,9 +52,11 @@ export function listUnusual(tool: ListedTool, working: JsonObject): JsonObject[]
   );
 }
 
-/** Replaces the texts in an argument that a person writes freely; undefined if it has none. */
+/** Replaces the texts in an argument that a person writes freely, and those of a document in JSON; undefined if it has none. */
 function writeSpecial({ name, schema }: Parameter, tool: ListedTool, sent: unknown): unknown {
   if (isFixed(schema) || findPathRole({ name, tool }) !== null) return undefined;
+  const document = typeof sent === 'string' ? tryParseJson(sent) : undefined;
+  if (isRecord(document)) return JSON.stringify(mapTexts(document, () => specialText));
   const isFree = (words: readonly string[]) => {
     const text = words.join(' ');
     return namesOfFreeTexts.test(text) && !namesOfHeldTexts.test(text);

@@ -3,11 +3,17 @@ import { isJsonEqual, isRecord, tryParseJson } from '../../base/json.ts';
 import { hasVolatileForm, keepsNone, type KeepsPart, maskForms, volatileMark } from './forms.ts';
 
 /** Names of members whose values depend on the machine or the moment. */
-const volatileNames =
-  /^(?:pid|ppid|port|uptime|elapsed\w*|took|latency\w*|duration_?ms|timestamp|now|today|hostname|host|username|user|mtime|ctime|atime|birthtime|created|modified|accessed|(?:created|updated|modified|accessed)_?at|inode|ino|dev|rdev|nlink|blksize|blocks|uid|gid|permissions|mode)$|dst|offset|time_?difference|week_?day|day_of_|age_?(?:days|hours|in_)|(?:until|since|remaining)$/i;
+const volatileNames: readonly RegExp[] = [
+  /^(?:pid|ppid|port|hostname|host|username|user|uid|gid|python|(?:python|node|runtime|kernel)_?version)$/i,
+  /^(?:rss|heap_?(?:used|total)|(?:memory|cpu|disk)_?(?:usage|used|free|available|percent)|load_?(?:avg|average))$/i,
+  /^(?:uptime\w*|elapsed\w*|took|latency\w*|duration_?ms|timestamp|now|today)$/i,
+  /^(?:mtime|ctime|atime|birthtime|created|modified|accessed|(?:created|updated|modified|accessed)_?at)$/i,
+  /^(?:inode|ino|dev|rdev|nlink|blksize|blocks|permissions|mode)$/i,
+  /dst|offset|time_?difference|week_?day|day_of_|age_?(?:days|hours|in_)|(?:until|since|remaining)$/i,
+];
 
 /** Checks if the value of a member of this name depends on the machine or the moment. */
-export const isVolatileName = (name: string) => volatileNames.test(name);
+export const isVolatileName = (name: string) => volatileNames.some((names) => names.test(name));
 
 /**
  * Merges the values of several replays: parts that are equal stay, and parts that differ, or that read as a time, an id and the
@@ -20,7 +26,7 @@ export function mergeValues(values: readonly unknown[], keeps = keepsNone, name 
   if (values.every(isRecord)) return mergeRecords(values, keeps);
   if (values.some((value) => value !== first)) return volatileMark;
   const number = typeof first === 'number' ? String(first) : '';
-  const isVolatile = volatileNames.test(name) || hasVolatileForm(number);
+  const isVolatile = isVolatileName(name) || hasVolatileForm(number);
   return isVolatile && first !== null && !keeps(number) ? volatileMark : first;
 }
 
@@ -76,7 +82,7 @@ function mergeRecords(records: ReadonlyArray<Record<string, unknown>>, keeps: Ke
 
 function mergeMember(values: readonly unknown[], keeps: KeepsPart, name: string): unknown {
   const isMasked = (value: unknown) => typeof value === 'string' && value !== '' && !keeps(value);
-  return volatileNames.test(name) && values.every(isMasked) ? volatileMark : mergeValues(values, keeps, name);
+  return isVolatileName(name) && values.every(isMasked) ? volatileMark : mergeValues(values, keeps, name);
 }
 
 /** Merges texts. A text that is JSON stays JSON, with marks in it. */

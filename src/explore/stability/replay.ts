@@ -55,6 +55,7 @@ export async function replaySessions(
     workspace,
     alone,
     isHarmless,
+    isDrawn = () => false,
     kept: keptState = new Map(),
     keeps,
     time,
@@ -64,6 +65,8 @@ export async function replaySessions(
     /** The runs that began in a new world. */
     alone: ReadonlySet<SessionRun>;
     isHarmless: (tool: string) => boolean;
+    /** True for a tool whose answers differ by chance alone; no tool unless given. */
+    isDrawn?: (tool: string) => boolean;
     /** Where the tools were seen to keep what they change. */
     kept?: KeptState;
     /** Says which times of the answers stay if all replays have them. */
@@ -72,7 +75,8 @@ export async function replaySessions(
   },
 ): Promise<Replayed> {
   await using resources = new Disposer();
-  const judge = (step: Pick<ObservedStep, 'request' | 'observation'>) => judgeTrace(step, isHarmless);
+  const judge = (step: Pick<ObservedStep, 'request' | 'observation'>) =>
+    judgeTrace(step, (tool) => isHarmless(tool) || isDrawn(tool));
   const openReplay = (variant: WorldVariant) => {
     const open = () => openVariant(source, variant, { isEager: false, isSharing: true, kept: keptState });
     const shared = resources.use(open());
@@ -80,9 +84,11 @@ export async function replaySessions(
     let keepsState = false;
     const repeat = async ({ run }: KeptSession, worlds: Worlds): Promise<readonly Observation[]> => {
       const requests = run.steps.map(({ request }) => request);
-      const start = alone.has(run) && !keepsState ? 'restored' : 'new';
+      // Its answers show nothing of what earlier sessions did.
+      const isByChance = requests.every((request) => request.kind === 'tool' && isDrawn(request.tool));
+      const start = isByChance || (alone.has(run) && !keepsState) ? 'restored' : 'new';
       const replayed = await worlds.run(requests, { start, judge });
-      if (!replayed.isRestored || areLike(run.steps, replayed.observations)) return replayed.observations;
+      if (isByChance || !replayed.isRestored || areLike(run.steps, replayed.observations)) return replayed.observations;
       const { observations } = await worlds.run(requests, { start: 'new', judge });
       keepsState = areLike(run.steps, observations);
       return observations;

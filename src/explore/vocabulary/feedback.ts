@@ -71,7 +71,12 @@ const requests: readonly Request[] = [
   { pattern: /\b(?:invalid|valid) e-?mail\b/i, suggest: format('email') },
   {
     pattern: /\b(?:invalid|valid|parse) json\b|\bJSON at position\b|not valid JSON/i,
-    suggest: () => ['{"name": "alpha"}', '[1, 2]'],
+    suggest: () => ['{"name": "alpha", "count": 2}', '{"name": "alpha"}', '[1, 2]'],
+  },
+  { pattern: /\b(?:invalid|valid|not|decode) base.?64\b/i, suggest: () => ['aGVsbG8='] },
+  {
+    pattern: /\b(?:invalid|valid|bad|malformed) (?:reg(?:ular )?ex\w*|pattern)\b|\bnothing to repeat\b/i,
+    suggest: format('regex'),
   },
   {
     pattern: /\bnot an? (?:valid |existing )?(?:directory|folder)\b|\bENOTDIR\b/i,

@@ -54,7 +54,7 @@ export const typicalTexts: readonly TypicalValues[] = [
   { name: /\b(?:country)\b/, values: ['US', 'Germany'] },
   { name: /\b(?:city|location|place)\b/, values: ['Berlin', 'New York'] },
   { name: /\b(?:currency)\b/, values: ['USD', 'EUR'] },
-  { name: /\bunit\b/, values: ['km', 'celsius', 'kg', 'm'] },
+  { name: /\bunit\b/, values: ['km', 'cm', 'celsius', 'kg'] },
   { name: /\b(?:symbol|ticker)\b/, values: ['AAPL', 'BTC'] },
   { name: /\b(?:uuid|guid)\b/, values: ['00000000-0000-4000-8000-000000000000'] },
   { name: /\b(?:version|semver)\b/, values: ['1.2.3', '2.0.0'] },

@@ -217,6 +217,8 @@ function listTexts(schema: JsonObject, slot: Slot, vocabulary: Vocabulary): stri
   // A listing that a call gave reads like a text, too.
   const ofFiles = isAboutFiles(slot.tool) ? listFirstLines(vocabulary.workspace) : [];
   const held = namesHeldText.test(name) ? [...listLines(ofSession), ...ofFiles, ...listLines(learned)] : [];
+  const isRegex =
+    namesOfPatterns.test(name) && namesRegex.test(`${slot.tool.name} ${slot.description} ${slot.tool.description}`);
   const isSql = namesStatement.test(name) && /\bSQL\b/.test(`${slot.description} ${slot.tool.description}`);
   const values = [
     ...(isSql
@@ -236,7 +238,11 @@ function listTexts(schema: JsonObject, slot: Slot, vocabulary: Vocabulary): stri
     ...described,
     ...uris,
     ...(namesNewThing(slot) ? [] : known(learned)),
-    ...addFileOfRevision(findTypical(typicalTexts, slot.name).map(String), slot, vocabulary.workspace),
+    ...addFileOfRevision(
+      findTypical(typicalTexts, isRegex ? 'regex' : slot.name).map(String),
+      slot,
+      vocabulary.workspace,
+    ),
     'alpha',
     '1',
     'beta',
@@ -275,6 +281,7 @@ export function namesNewThing({ name, tool }: Pick<Slot, 'name' | 'tool'>): bool
 
 /** Names of what a search in files looks for: a pattern of names, or a word. */
 const namesOfPatterns = /\b(?:pattern|glob|include|exclude|ignore)\b/;
+const namesRegex = /(?:\b|_)reg(?:ular )?ex/i;
 const namesOfExclusions = /\b(?:exclude|ignore)\b/;
 export const namesOfSearches = /\b(?:query|search|term|keyword|q)\b/;
 

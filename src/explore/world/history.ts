@@ -6,72 +6,72 @@ export type Trace = 'clean' | 'used' | 'spoilt';
 
 const traces: readonly Trace[] = ['clean', 'used', 'spoilt'];
 
-/** Requests after which a world is as it is, if nothing but calls that changed nothing came in addition. */
-interface Trunk {
-  requests: readonly ExploredRequest[];
-  observations: readonly Observation[];
-  results: readonly unknown[];
+/** A request with its observation. */
+export interface SentRequest {
+  request: ExploredRequest;
+  observation: Observation;
 }
 
-/** A session that left something in its world. */
-export interface LeftSession {
-  requests: readonly ExploredRequest[];
-  observations: readonly Observation[];
-}
+/** Judges how a world is after a request, apart from the files that it began with. What is known of the tools may have grown since. */
+export type JudgeTrace = (step: SentRequest) => Trace;
 
-/** What sessions have left in a world since it was new, or since its files were restored. */
-export interface History {
-  /** The worst of all traces. */
-  state: Trace;
-  left: readonly LeftSession[];
-  /** Null if the state is that of several sessions. */
-  trunk: Trunk | null;
-}
-
-export const emptyHistory: History = {
-  state: 'clean',
-  left: [],
-  trunk: { requests: [], observations: [], results: [] },
-};
-
-/** Returns the served requests with which a session begins, if nothing else has changed the world; none otherwise. */
-export function findServed({ trunk }: History, requests: readonly ExploredRequest[]): Trunk {
-  const isBeginning =
-    trunk !== null &&
-    trunk.requests.length <= requests.length &&
-    trunk.requests.every((request, index) => isJsonEqual(request, requests[index]));
-  return isBeginning ? trunk : { requests: [], observations: [], results: [] };
-}
-
-/** A session that a world has served. */
+/** A session that a world has served. Its process may have been lost before it answered the last requests. */
 export interface ServedSession {
   requests: readonly ExploredRequest[];
   observations: readonly Observation[];
   /** The results as the server gave them. */
   results: readonly unknown[];
-  /** The trace of each request that was sent; the first ones may have been served before. */
+  /** The trace of each request that was answered. */
   traces: readonly Trace[];
 }
 
-/** Adds a session to a history. */
-export function addSession(
-  { state, left, trunk }: History,
-  { requests, observations, results, traces: sent }: ServedSession,
-): History {
-  const shared = observations.length - sent.length;
-  const end = shared + sent.findLastIndex((trace) => trace !== 'clean') + 1;
-  if (end <= shared) return { state, left, trunk };
-  const isFromClean = shared > 0 || state === 'clean';
+/** The sessions that have left something in a world since it was new, or since its files were restored. */
+export type History = readonly ServedSession[];
+
+/** Returns the worst trace in a world. */
+export function readState(history: History): Trace {
+  return history
+    .flatMap((session) => session.traces)
+    .reduce((worst, trace) => (traces.indexOf(trace) > traces.indexOf(worst) ? trace : worst), 'clean');
+}
+
+const nothing: ServedSession = { requests: [], observations: [], results: [], traces: [] };
+
+/** Returns the served requests with which a session begins, up to the last one that changed something, if nothing else has; none otherwise. */
+export function findServed(history: History, requests: readonly ExploredRequest[]): ServedSession {
+  const [only, ...others] = history;
+  if (only === undefined || others.length > 0) return nothing;
+  const end = only.traces.findLastIndex((trace) => trace !== 'clean') + 1;
+  const isBeginning =
+    end <= requests.length && only.requests.slice(0, end).every((request, at) => isJsonEqual(request, requests[at]));
+  if (!isBeginning) return nothing;
   return {
-    state: sent.reduce((worst, trace) => (traces.indexOf(trace) > traces.indexOf(worst) ? trace : worst), state),
-    // A session that continues others begins with all of their requests.
-    left: [...(shared > 0 ? [] : left), { requests, observations }],
-    trunk: isFromClean
-      ? {
-          requests: requests.slice(0, end),
-          observations: observations.slice(0, end),
-          results: results.slice(0, end),
-        }
-      : null,
+    requests: only.requests.slice(0, end),
+    observations: only.observations.slice(0, end),
+    results: only.results.slice(0, end),
+    traces: only.traces.slice(0, end),
   };
+}
+
+/** Adds a session to a history. One that continues the only other one, whose requests it begins with, stands for both. */
+export function addSession(
+  history: History,
+  session: ServedSession,
+  { isContinued }: { isContinued: boolean },
+): History {
+  if (session.traces.every((trace) => trace === 'clean')) return history;
+  return isContinued ? [session] : [...history, session];
+}
+
+/** Leaves out the sessions that have changed nothing, as far as is known now. */
+export function reviewHistory(history: History, judge: JudgeTrace): History {
+  return history.flatMap((session) => {
+    const reviewed = session.traces.map((trace, index) => {
+      const { [index]: request } = session.requests;
+      const { [index]: observation } = session.observations;
+      const isClean = request !== undefined && observation !== undefined && judge({ request, observation }) === 'clean';
+      return isClean ? 'clean' : trace;
+    });
+    return addSession([], { ...session, traces: reviewed }, { isContinued: false });
+  });
 }

@@ -173,7 +173,7 @@ async function openWorld(
     const moved = await moveClock(variant.daysAhead, { directory: paths.worlds, options: base.env['NODE_OPTIONS'] });
     const opened = (await start.openProxy?.(await listenFor(base))) ?? null;
     proxy = opened;
-    const env = { ...nameCompileCaches(compiled), ...base.env, ...opened?.variables, ...moved, ...nameCanary(variant) };
+    const env = { ...nameCompileCaches(compiled, base.env), ...opened?.variables, ...moved, ...nameCanary(variant) };
     // Warnings about containers repeat for each world.
     const inPlace = startInPlace({ ...base, env, logger: silentLogger }, paths);
     const { createAnswers = createClientAnswers, startServer = startStdioServer } = start;
@@ -199,7 +199,10 @@ function nameCanary({ timeZone }: WorldVariant): Record<string, string> {
   return { [environmentCanary.name]: environmentCanary.value, ...(timeZone !== null && { TZ: timeZone }) };
 }
 
-/** All worlds share the compile caches of Node.js and Python, since an exploration starts the server dozens of times. */
-function nameCompileCaches(path: string): Record<string, string> {
-  return { NODE_COMPILE_CACHE: path, PYTHONPYCACHEPREFIX: path };
+/**
+ * All worlds share the compile caches of Node.js and Python, since an exploration starts the server dozens of times. Images for containers
+ * often forbid Python to write its cache; with a prefix it then compiles each module in each process.
+ */
+function nameCompileCaches(path: string, env: Readonly<Record<string, string>>): Record<string, string> {
+  return { NODE_COMPILE_CACHE: path, PYTHONPYCACHEPREFIX: path, ...env, PYTHONDONTWRITEBYTECODE: '' };
 }

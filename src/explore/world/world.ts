@@ -14,7 +14,7 @@ import {
 import type { Connection, Reply } from './connection.ts';
 import { hidePaths, showPaths } from '../../workspace/placeholders.ts';
 import { fillReferences, toObject, type WorldPaths } from './placeholders.ts';
-import { putBack } from './put-back.ts';
+import { putBack, readStarted } from './put-back.ts';
 import { compareSnapshots, type Snapshot, takeSnapshot } from './snapshot.ts';
 import type { Ability } from '../../model/client-abilities.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
@@ -88,6 +88,7 @@ export async function createWorld(
   { files: ofWorkspace, dispose }: { files: Workspace; dispose: () => Promise<void> },
 ): Promise<World> {
   const first: Snapshot = await takeSnapshot(paths.workspace);
+  const started = await readStarted(paths.workspace, first, ofWorkspace);
   let snapshot = first;
   let results: unknown[] = [];
   let isLost = false;
@@ -107,7 +108,7 @@ export async function createWorld(
       return results;
     },
     restoreFiles: async () => {
-      await putBack(paths.workspace, { first, now: snapshot, files: ofWorkspace });
+      await putBack(paths.workspace, { first, now: snapshot, files: ofWorkspace, started });
       snapshot = await takeSnapshot(paths.workspace, snapshot);
       return hasNoEffects(compareSnapshots(first, snapshot));
     },

@@ -1,6 +1,14 @@
 import type { ExploredRequest, Observation } from '../exploration.ts';
-import { addSession, emptyHistory, findServed, type History, type Trace } from './history.ts';
-import { createRestorer, type JudgeTrace, type KeptState } from './restorer.ts';
+import {
+  addSession,
+  findServed,
+  type History,
+  type JudgeTrace,
+  readState,
+  reviewHistory,
+  type Trace,
+} from './history.ts';
+import { createRestorer, type KeptState } from './restorer.ts';
 import type { World, WorldSource, WorldVariant } from './world.ts';
 
 /**
@@ -79,7 +87,7 @@ export function openVariant(
     discard();
     const opening = next ?? open();
     next = null;
-    const opened = { world: await opening, sessions: 0, history: emptyHistory, isRestored: false };
+    const opened = { world: await opening, sessions: 0, history: [], isRestored: false };
     present = opened;
     return opened;
   };
@@ -88,14 +96,15 @@ export function openVariant(
     requests: readonly ExploredRequest[],
     { start, judge }: { start: Start; judge: JudgeTrace },
   ): Promise<OpenWorld> => {
+    if (present !== null) present.history = reviewHistory(present.history, judge);
     if (present === null || isFit(present, requests, { start, isSharing })) return await takeWorld();
     const { world, sessions, history, isRestored } = present;
     const canStay = start !== 'own' && sessions < maxSessions && !world.isLost;
-    if (canStay && !isRestored && (await restorer?.restore(world, history.left, judge)) === true) {
-      present.history = emptyHistory;
+    if (canStay && !isRestored && (await restorer?.restore(world, history, judge)) === true) {
+      present.history = [];
     } else if (canStay && start === 'restored' && (await world.restoreFiles())) {
       present.isRestored = true;
-      present.history = emptyHistory;
+      present.history = [];
     } else discard();
     return await takeWorld();
   };
@@ -104,12 +113,13 @@ export function openVariant(
     run: async (requests, { start, judge }) => {
       const current = await takeFit(requests, { start, judge });
       const { world, history, isRestored } = current;
+      if (current.sessions === 0) await restorer?.confirmReads(world);
       current.sessions += 1;
-      const served = findServed(isSharing && start !== 'own' ? history : emptyHistory, requests);
+      const served = findServed(isSharing && start !== 'own' ? history : [], requests);
       const shared = served.requests.length;
       world.beginSession(served.results);
       const observations = [...served.observations];
-      const traces: Trace[] = [];
+      const traces: Trace[] = [...served.traces];
       for (const request of requests.slice(shared)) {
         const observation = await world.send(request);
         observations.push(observation);
@@ -117,16 +127,17 @@ export function openVariant(
         const hasLost = [...changed, ...removed].some((path) => world.hadFile(path));
         const trace = hasLost ? 'spoilt' : judge({ request, observation });
         traces.push(trace);
-        const isClean = trace === 'clean' && shared === 0 && history.state === 'clean';
-        if (isClean && traces.every((each) => each === 'clean')) restorer?.noteRead({ request, observation });
+        if (history.length === 0 && traces.every((each) => each === 'clean'))
+          restorer?.noteRead({ request, observation });
         if (trace !== 'clean' && restorer?.isPromising({ request, observation }) !== true) openNext();
         if (world.isLost) break;
       }
-      current.history = addSession(history, { requests, observations, results: world.results, traces });
+      const session = { requests, observations, results: world.results, traces };
+      current.history = addSession(history, session, { isContinued: shared > 0 });
       return {
         observations,
         shared,
-        before: shared === 0 ? history.left.map((session) => session.requests) : [],
+        before: shared === 0 ? history.map((each) => each.requests) : [],
         isRestored,
       };
     },
@@ -146,7 +157,7 @@ function isFit(
 ): boolean {
   if (sessions >= maxSessions || (isRestored && start !== 'restored')) return false;
   if (start === 'own') return sessions === 0;
-  const { state } = history;
+  const state = readState(history);
   if (state === 'clean' || (start === 'used' && state === 'used')) return true;
   return isSharing && findServed(history, requests).requests.length > 0;
 }

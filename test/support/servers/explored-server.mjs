@@ -48,6 +48,7 @@ const makePage = (name) => {
   return text(`created ${name}`);
 };
 let calls = 0;
+let tallies = 0;
 // A file of the user, as many servers keep their state.
 const diaryPath = `${process.env.HOME}/explored-diary.json`;
 const readDiary = () => (existsSync(diaryPath) ? JSON.parse(readFileSync(diaryPath, 'utf8')) : []);
@@ -269,6 +270,10 @@ const sets = {
         });
       },
     },
+  },
+  chance: {
+    roll_dice: { call: () => text(`The dice show ${String(Math.random()).slice(2, 12)} points`) },
+    tally: { call: () => text(`This is call ${(tallies += 1)}`) },
   },
   crash: { explode: { hints: reads, call: () => process.exit(9) } },
   hang: {
