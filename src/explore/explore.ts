@@ -162,6 +162,7 @@ export async function exploreServer(source: WorldSource, options: ExploreOptions
   const { kept: sessions, runs } = await chooseSettled(lab);
   const { name, version, protocolVersion } = handshake;
   const coverage = countCoverage(runs, inventory, knowledge);
+  const names = inventory.tools.map((tool) => tool.name);
   return {
     seed,
     server: { name, version, protocolVersion },
@@ -171,10 +172,10 @@ export async function exploreServer(source: WorldSource, options: ExploreOptions
     ...(added.length > 0 && { addedFiles: added }),
     coverage,
     sessions,
-    harmless: inventory.tools.map((tool) => tool.name).filter((tool) => lab.isHarmless(tool)),
+    harmless: names.filter((tool) => lab.isHarmless(tool) || lab.isDrawn(tool)),
     unexplored: [...source.missing, ...left, ...listUnexplored(tools, lab, { knowledge, coverage, isCut: time.isCut })],
     kept,
-    drawn: new Set(inventory.tools.map((tool) => tool.name).filter((tool) => lab.isDrawn(tool))),
+    drawn: new Set(names.filter((tool) => lab.isDrawn(tool))),
     alone: new Set(sessions.map(({ run }) => run).filter((run) => lab.listBefore(run).length === 0)),
     runs: lab.runs,
     inventory,

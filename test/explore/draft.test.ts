@@ -126,8 +126,34 @@ describe('draftEvals', () => {
       [call('list_files', 'b, a', { sortBy: 'size' })],
       [{ kind: 'value', tool: 'list_files', name: 'sortBy', value: 'size' }],
     );
-    const titles = draft([...refusals, sorted], ['list_files']).map(({ title }) => title);
+    const titles = draft([...refusals, sorted]).map(({ title }) => title);
     expect(titles).toContain('list_files answers with sortBy "size"');
+  });
+
+  it('lets further calls of a tool that changes nothing join its first case, where there are too many cases', () => {
+    const values = (tool: string, count: number) =>
+      Array.from({ length: count }, (_, index) =>
+        session(
+          [call(tool, `${tool} ${index}`, { size: index })],
+          [index === 0 ? { kind: 'tool', subject: tool } : { kind: 'value', tool, name: 'size', value: index }],
+        ),
+      );
+    const few = draft([...values('show', 3), ...values('sum', 37)], ['show']);
+    expect(few).toHaveLength(40);
+    expect(few[0]?.title).toBe('show answers with size 0');
+    const many = draft([...values('show', 3), ...values('list', 9), ...values('sum', 37)], ['show', 'list']);
+    expect(many).toHaveLength(40);
+    expect(many[0]).toMatchObject({
+      title: 'show answers with size 0, with size 1 and with size 2',
+      calls: ['show', 'show', 'show'],
+    });
+    // Each call has its checks, and a long case is followed by others.
+    expect(many[0]?.checks).toHaveLength(3);
+    expect(many.slice(1, 3).map(({ title, calls }) => [title, calls.length])).toEqual([
+      ['list answers with size 0, with size 1, with size 2, with size 3, with size 4 and with size 5', 6],
+      ['list answers with size 6', 1],
+    ]);
+    expect(many.filter(({ calls }) => calls[0] === 'sum').every(({ calls }) => calls.length === 1)).toBe(true);
   });
 
   it('prefers what a parameter changes to what another tool answers alike, and to more than there is', () => {
@@ -193,6 +219,20 @@ describe('draftEvals', () => {
     const count = (kinds: readonly string[]) => kinds.filter((kind) => kind === 'parameter').length;
     expect(count(list(() => 'No directory was set'))).toBe(28);
     expect(count(list((tool) => `The ${tool} is not ready`))).toBeLessThan(28);
+  });
+
+  it('says with which arguments a call came before a reader, where these are what is new', () => {
+    const steps = [
+      call('add_note', 'added', { title: 'Alpha' }),
+      call('edit_note', 'edited', { title: 'Alpha', body: '' }),
+      call('list_notes', 'Alpha'),
+    ];
+    const emptied = session(steps, [{ kind: 'trait', tool: 'edit_note', name: 'body', trait: 'empty' }]);
+    const plain = session(steps, [{ kind: 'result', subject: 'list_notes', shape: 'text' }]);
+    expect(draft([emptied, plain]).map(({ title }) => title)).toEqual([
+      'list_notes answers after edit_note with body ""',
+      'list_notes answers after add_note',
+    ]);
   });
 
   it('says that the same call comes again', () => {

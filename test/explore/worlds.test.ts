@@ -350,7 +350,7 @@ describe('replaySessions', () => {
         source,
         workspace: emptyWorkspace,
         alone: new Set<SessionRun>(kept.map(({ run }) => run)),
-        isHarmless: () => false,
+        isHarmless: isDrawn,
         isDrawn,
         time: { isOver: () => false },
       });

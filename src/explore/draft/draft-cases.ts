@@ -20,7 +20,9 @@ import { mapTexts } from '../../workspace/placeholders.ts';
 import { readReference, type Reference } from '../world/placeholders.ts';
 import { chooseChecks } from './checks.ts';
 import { settleSession } from './settle.ts';
-import { type RequiredNames, writeTitle } from './title.ts';
+import { joinWords, longestTitle, type RequiredNames, writeTitle } from './title.ts';
+import { isHarmlessRequest } from '../vocabulary/statements.ts';
+import { clipText, formatCount } from '../../base/text.ts';
 
 /** The most cases of a file: more are not read. */
 export const maxCases = 40;
@@ -69,6 +71,10 @@ interface Titled {
   session: ExploredSession;
   title: string;
   rank: number;
+  /** Its place among all sessions. */
+  position: number;
+  /** The titles of further calls that the case has. */
+  joined: readonly string[];
 }
 
 /** Drafts a case for each session that a person would keep, grouped by tool, and comments findings out. */
@@ -78,7 +84,9 @@ export function draftCases(exploration: Exploration, options: DraftOptions): Dra
   const takeId = createTaker(new Set(options.ids));
   const { chosen, left } = chooseTitled(exploration, required, options);
   const files = new Map<string, string>();
-  const cases = groupBySubject(chosen).map(({ session, title }): ShownCase => {
+  const cases = groupBySubject(chosen).map((titled): ShownCase => {
+    const { session, title, joined } = titled;
+    // The id stays when further calls join.
     const id = takeId(deriveSlug(title, 'case'));
     let count = 0;
     const keepFile = (extension: string, text: string) => {
@@ -87,12 +95,13 @@ export function draftCases(exploration: Exploration, options: DraftOptions): Dra
       files.set(file, text);
       return file;
     };
-    const steps = draftSteps(session, { required, keepFile: options.keepsFiles ? keepFile : null });
+    const checksAll = joined.length > 0;
+    const steps = draftSteps(session, { required, keepFile: options.keepsFiles ? keepFile : null, checksAll });
     const client = draftClient(session, {
       hidden: new Map(Object.entries(exploration.hidden ?? {})),
       hasWorkspace: options.suiteWorkspace !== 'none',
     });
-    const content = { id, title: escapeText(title), ...(client !== null && { client }), steps };
+    const content = { id, title: escapeText(joinTitles(titled)), ...(client !== null && { client }), steps };
     return { content, comments: [], isCommentedOut: false, steps: session.steps };
   });
   return {
@@ -131,19 +140,67 @@ function chooseTitled(
           ? 'need files of the workspace'
           : explainWorthless(settled, answering);
     if (settled === null || reason !== null) left.push({ title, reason: reason ?? '' });
-    else ranked.push({ session: settled, title, rank: rank(settled, counts) });
+    else {
+      const position = ranked.length;
+      ranked.push({ session: settled, title, rank: rank(settled, counts), position, joined: [] });
+    }
   }
   const titles = new Set<string>();
   const distinct = ranked
     .toSorted((a, b) => a.rank - b.rank)
-    .filter(({ title }) => !titles.has(title) && titles.add(title));
-  const kept = new Set(distinct.filter(({ rank: own }) => own < repeated).slice(0, limit));
-  const tooMany = distinct.filter((each) => each.rank < repeated && !kept.has(each));
+    .filter(({ title, rank: own }) => own < repeated && !titles.has(title) && titles.add(title));
+  const fitting = distinct.length > limit ? joinCalls(distinct, harmlessTools) : distinct;
   appendAll(
     left,
-    tooMany.map(({ title }) => ({ title, reason: `are above the limit of ${maxCases} cases` })),
+    fitting.slice(limit).map(({ title }) => ({ title, reason: `are above the limit of ${maxCases} cases` })),
   );
-  return { chosen: ranked.filter((each) => kept.has(each)), left };
+  return { chosen: fitting.slice(0, limit).toSorted((a, b) => a.position - b.position), left };
+}
+
+/** The most calls of a case to which further ones join. */
+const maxJoined = 6;
+
+/** Lets the further calls of a tool that changes nothing join the case of its first one, so that a file of few cases shows more. */
+function joinCalls(ranked: readonly Titled[], harmless: ReadonlySet<string>): Titled[] {
+  const hosts = new Map<string, Titled>();
+  const isHarmless = (tool: string) => harmless.has(tool);
+  for (const each of ranked) {
+    const { session, title, position } = each;
+    const [step, ...others] = session.steps;
+    const canJoin =
+      step?.request.kind === 'tool' &&
+      others.length === 0 &&
+      isHarmlessRequest(step.request, isHarmless) &&
+      (step.observation.asked ?? []).length === 0;
+    const tool = canJoin ? nameRequest(step.request) : `session ${position}`;
+    const host = hosts.get(tool);
+    if (host === undefined || host.session.steps.length >= maxJoined) {
+      hosts.set(host === undefined ? tool : `session ${position}`, each);
+      continue;
+    }
+    const joint = {
+      ...host.session,
+      steps: [...host.session.steps, ...session.steps],
+      adds: [...host.session.adds, ...session.adds],
+      needsFiles: host.session.needsFiles || session.needsFiles,
+    };
+    hosts.set(tool, { ...host, session: joint, joined: [...host.joined, title] });
+  }
+  return [...hosts.values()];
+}
+
+/** Writes the title of a case with those of the calls that joined it, as far as they fit, without the name of their tool. */
+function joinTitles({ session, title, joined }: Titled): string {
+  const others = joined.map((each) => each.slice(nameSubject(session).length + 1).replace(/^answers (?=with )/, ''));
+  for (let count = others.length; count > 0; count -= 1) {
+    const left = others.length - count;
+    const more = left === 0 ? [] : [formatCount(left, 'more call')];
+    const whole = joinWords([title, ...others.slice(0, count), ...more]);
+    if (whole.length <= longestTitle) return whole;
+  }
+  return others.length === 0
+    ? title
+    : clipText(`${title} and ${formatCount(others.length, 'more call')}`, longestTitle);
 }
 
 /**

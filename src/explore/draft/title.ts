@@ -8,7 +8,7 @@ import { readOutcomeText } from '../stability/texts.ts';
 import { readVerb } from '../vocabulary/names.ts';
 import { isHarmlessRequest, writesByStatement } from '../vocabulary/statements.ts';
 
-const longestTitle = 100;
+export const longestTitle = 100;
 const longestValue = 30;
 
 /** Writes a title that says what the session shows: "read_graph finds what create_entities made". A call of a tool in `harmless` changes nothing. */
@@ -100,10 +100,18 @@ function describeStep(
     return isRefused(observation) ? `Refuses the prompt ${subject}` : `Gets the prompt ${subject}`;
   if (pickFeatures(adds, 'again').some(({ tool }) => tool === subject)) return `${subject} answers the same call again`;
   const first = steps[0]?.request;
-  const after = steps.length > 1 && first !== undefined ? ` after ${nameRequest(first)}` : '';
+  const after = steps.length > 1 && first !== undefined ? ` after ${describePrepared(first, { steps, adds })}` : '';
   if (isRefused(observation)) return `${subject} refuses ${describeMistake(step, required.get(subject) ?? [])}${after}`;
   const added = describeAdded(adds, request.arguments);
   return `${subject} answers${added === '' ? '' : ` with ${added}`}${after}`;
+}
+
+/** Names the call before the last one that the session is about, with the arguments that it adds; the first one if it is about the last one. */
+function describePrepared(first: ExploredRequest, { steps, adds }: Pick<ExploredSession, 'steps' | 'adds'>): string {
+  const added = new Set(pickFeatures(adds, 'parameter', 'value', 'trait').map(({ tool }) => tool));
+  const shown = steps.findLast(({ request }) => request.kind === 'tool' && added.has(request.tool))?.request;
+  if (shown?.kind !== 'tool' || shown === steps.at(-1)?.request) return nameRequest(first);
+  return `${shown.tool} with ${describeAdded(adds, shown.arguments)}`;
 }
 
 /** Names the parameters that the session adds, or else all of them, with their values where these are short. */
@@ -118,7 +126,8 @@ function describeAdded(adds: readonly Feature[], args: Readonly<Record<string, u
   return joinWords(names.filter((name) => Object.hasOwn(args, name)).map(describe));
 }
 
-const joinWords = (words: readonly string[]) =>
+/** Joins words as a sentence lists them. */
+export const joinWords = (words: readonly string[]) =>
   words.length < 3 ? words.join(' and ') : `${words.slice(0, -1).join(', ')} and ${words.at(-1)}`;
 
 function printValue(value: unknown): string {

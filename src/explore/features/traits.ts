@@ -28,7 +28,9 @@ export type Trait =
 /** The first that a value has counts. */
 const traits: Readonly<Record<Trait, TraitKind>> = {
   special: {
-    has: (value) => [...listTexts(value)].some(({ text }) => text === specialText),
+    // Also within a document in JSON.
+    has: (value) =>
+      [...listTexts(value)].some(({ text }) => text === specialText || text.includes(JSON.stringify(specialText))),
     words: 'with special characters',
     isTelling: true,
   },

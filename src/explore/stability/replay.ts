@@ -65,7 +65,7 @@ export async function replaySessions(
     /** The runs that began in a new world. */
     alone: ReadonlySet<SessionRun>;
     isHarmless: (tool: string) => boolean;
-    /** True for a tool whose answers differ by chance alone; no tool unless given. */
+    /** True for a harmless tool whose answers differ by chance alone; no tool unless given. */
     isDrawn?: (tool: string) => boolean;
     /** Where the tools were seen to keep what they change. */
     kept?: KeptState;
@@ -75,8 +75,7 @@ export async function replaySessions(
   },
 ): Promise<Replayed> {
   await using resources = new Disposer();
-  const judge = (step: Pick<ObservedStep, 'request' | 'observation'>) =>
-    judgeTrace(step, (tool) => isHarmless(tool) || isDrawn(tool));
+  const judge = (step: Pick<ObservedStep, 'request' | 'observation'>) => judgeTrace(step, isHarmless);
   const openReplay = (variant: WorldVariant) => {
     const open = () => openVariant(source, variant, { isEager: false, isSharing: true, kept: keptState });
     const shared = resources.use(open());
