@@ -1,5 +1,6 @@
 import { appendAll } from '../base/lists.ts';
 import { isJsonEqual, type JsonObject } from '../base/json.ts';
+import { readsLikeError } from '../explore/answers.ts';
 import type { Outcome } from '../explore/exploration.ts';
 import { readOutcomeText } from '../explore/stability/texts.ts';
 import { namesOutside } from '../explore/world/canary.ts';
@@ -120,6 +121,9 @@ function compareOutcomes(
   if (before === 'lost') return [{ ...whole, kind: 'fixed', what: 'an answer instead of none', ...shown }];
   if (before === 'answered' && after === 'refused') {
     return [{ ...whole, kind: 'broken', what: 'an error instead of a result', ...shown }];
+  }
+  if (before === 'answered' && readsLikeError(head) && !bases.some(readsLikeError)) {
+    return [{ ...whole, kind: 'broken', what: 'a text that reads like an error instead of a result', ...shown }];
   }
   if (before === 'refused' && after === 'answered') {
     const isSameText = bases.some((each) => readText(each) === readText(head)) && readText(head) !== '';

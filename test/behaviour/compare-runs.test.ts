@@ -46,6 +46,17 @@ describe('compareRun', () => {
     ]);
   });
 
+  it('takes a text that reads like an error for broken, where the base answers with a result', () => {
+    const kinds = (base: object, head: object) =>
+      compareRun([run(base, base), run(base, base)], run(head, head), {
+        requests: [{ request: { kind: 'tool', tool: 'read', arguments: {} }, isWrong: false, mayMake: false }],
+        ...settings,
+      }).differences.map(({ kind }) => kind);
+    expect(kinds({ name: 'Alpha' }, { error: 'there is no note' })).toEqual(['broken']);
+    expect(kinds({ name: 'Alpha' }, { name: 'Beta' })).toEqual(['changed']);
+    expect(kinds({ error: 'there is no file' }, { error: 'there is no note' })).toEqual(['changed']);
+  });
+
   it('takes a path outside of the workspace that is no longer refused for broken, and another one for fixed', () => {
     const refuse = (message: string): SentStep[] =>
       run({}, '').map((step) => ({

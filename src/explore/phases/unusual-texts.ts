@@ -1,5 +1,6 @@
 import { isRecord, type JsonObject, tryParseJson } from '../../base/json.ts';
 import { mapTexts } from '../../workspace/placeholders.ts';
+import type { ExploredRequest } from '../exploration.ts';
 import type { ListedTool } from '../inventory.ts';
 import type { Parameter } from '../schema/parameters.ts';
 import { listBranches, readType } from '../schema/resolve.ts';
@@ -32,11 +33,30 @@ export async function sendUnusualTexts(context: PhaseContext): Promise<void> {
       // Something made of an empty text has nothing that a reader could show.
       const isRead = !lab.isHarmless(tool.name) && (!isEmpty(added) || readVerb(tool.name) === 'update');
       const [read] = isRead ? ((await listReads(tool, call, context)) ?? []) : [];
-      const session = [...call.setup, callTool(tool, { ...call.arguments, ...added })];
+      const setup = isEmpty(added) ? fillSetup(call.setup, Object.keys(added), context) : call.setup;
+      const session = [...setup, callTool(tool, { ...call.arguments, ...added })];
       const start = call.setup.length === 0 && read === undefined ? 'used' : 'new';
       await lab.run(read === undefined ? session : [...session, read], { phase: 'coverage', start });
     }
   }
+}
+
+/** Gives the calls before one that empties a text this text, so that there is something to empty. */
+function fillSetup(
+  setup: readonly ExploredRequest[],
+  names: readonly string[],
+  { tools, knowledge }: PhaseContext,
+): ExploredRequest[] {
+  return setup.map((request) => {
+    const tool = tools.find(({ name }) => request.kind === 'tool' && name === request.tool);
+    if (request.kind !== 'tool' || tool === undefined) return request;
+    const filled = tool.parameters.flatMap((parameter) => {
+      const value = knowledge.listValues(tool, parameter).find((each) => typeof each === 'string' && each !== '');
+      const isFilled = names.includes(parameter.name) && !Object.hasOwn(request.arguments, parameter.name);
+      return isFilled && value !== undefined ? [[parameter.name, value] as const] : [];
+    });
+    return { ...request, arguments: { ...request.arguments, ...Object.fromEntries(filled) } };
+  });
 }
 
 const isEmpty = (added: JsonObject) => Object.values(added).includes('');
