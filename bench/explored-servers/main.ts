@@ -12,7 +12,8 @@ import { type Measured, writePage } from './page.ts';
 import { type ExploredServer, installExplored, servers } from './servers.ts';
 
 const main = fileURLToPath(new URL('../../lib/cli/main.js', import.meta.url));
-const results = fileURLToPath(new URL('../../.bench/explored-servers', import.meta.url));
+/** Committed, so that one server can be measured anew without all others. */
+const results = fileURLToPath(new URL('results', import.meta.url));
 
 const options = {
   server: { type: 'string' },
@@ -20,24 +21,25 @@ const options = {
   repeats: { type: 'string', default: '20' },
   'time-limit': { type: 'string', default: '4m' },
   table: { type: 'boolean' },
+  results: { type: 'string', default: results },
 } as const;
 
 /** Reads the arguments after `explored-servers`; gives the exit code. */
 export async function measureExploredServers(args: readonly string[]): Promise<number> {
   const { values } = parseArgs({ args: [...args], options });
-  await mkdir(results, { recursive: true });
+  await mkdir(values.results, { recursive: true });
   const wanted = values.server?.split(',');
   const chosen = values.table === true ? [] : servers.filter(({ name }) => wanted?.includes(name) ?? true);
   for (const server of chosen) {
     const limits = { repeats: Number(values.repeats), timeLimit: values['time-limit'] };
     const measured = await measureServer(server, limits);
-    await writeFile(join(results, `${server.name}.json`), `${JSON.stringify(measured, null, 2)}\n`);
+    await writeFile(join(values.results, `${server.name}.json`), `${JSON.stringify(measured, null, 2)}\n`);
     console.log(JSON.stringify(measured));
   }
   if (values.table === true) {
-    const files = (await readdir(results)).filter((file) => file.endsWith('.json'));
+    const files = (await readdir(values.results)).filter((file) => file.endsWith('.json'));
     const read = await Promise.all(
-      files.map(async (file) => JSON.parse(await readFile(join(results, file), 'utf8')) as Measured),
+      files.map(async (file) => JSON.parse(await readFile(join(values.results, file), 'utf8')) as Measured),
     );
     await writePage(read);
   }

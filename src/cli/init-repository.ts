@@ -1,12 +1,12 @@
-import { mkdtemp, realpath, rm } from 'node:fs/promises';
+import { mkdtemp, realpath, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join, relative, sep } from 'node:path';
 import { createInterface } from 'node:readline/promises';
 import { ConfigurationError, describeError, SandboxError, ServerStartError } from '../base/errors.ts';
-import { isDirectory } from '../base/files.ts';
+import { isDirectory, readTextFile } from '../base/files.ts';
 import type { Logger } from '../base/logger.ts';
 import { type Redactor, redactDeep, Secret } from '../base/redaction.ts';
-import { formatCount } from '../base/text.ts';
+import { clipText, formatCount } from '../base/text.ts';
 import { systemClock } from '../base/time.ts';
 import { renderExplorationText } from '../explore/render/text.ts';
 import { generatedWorkspace, generateFiles } from '../explore/world/generated-files.ts';
@@ -36,10 +36,12 @@ import {
 import { type ChosenServer, listServerInputs } from '../init/write-workflow.ts';
 import type { Session } from '../mcp/session.ts';
 import { defaultConfiguration, surfaceFileVersion } from '../model/surface.ts';
+import type { Report } from '../model/report.ts';
 import { parseModelName } from '../models/model-name.ts';
 import { joinCommand, splitCommand } from '../server/split-command.ts';
 import { nameDirectories, resolveWords } from '../server/start-in-place.ts';
 import { parseSurfaceFile, renderSurfaceFile } from '../surface/file.ts';
+import { commentOutCases } from '../suite/comment-out.ts';
 import { createStderrLogger, redactText } from './command-logger.ts';
 import { type ExplorationNumbers, exploreOnTerminal, readExplorationFlags } from './explore-planned.ts';
 import type { ExplorationFlags } from './exploration-flags.ts';
@@ -58,7 +60,7 @@ export interface InitFlags extends ExplorationFlags {
 /** What init found out about the server, and what it prints about it at the end. */
 interface Found {
   content: InitContent;
-  print: (result: InitFiles, hasPassed: boolean | null) => string[];
+  print: (result: InitFiles, ran: { hasPassed: boolean | null; commentedOut: number }) => string[];
 }
 
 /** Explores the server, writes evals, a surface file and a workflow, runs the evals, and returns the exit code. */
@@ -99,7 +101,7 @@ export async function initRepository(
     env,
     runner: flags.vitest === true ? 'vitest' : 'workflow',
   });
-  let hasPassed: boolean | null = null;
+  const ran: { hasPassed: boolean | null; commentedOut: number } = { hasPassed: null, commentedOut: 0 };
   try {
     if (flags.upstream !== undefined) {
       const once = { ...texts, evals: flags.evals, runs: '1', concurrency: '1' };
@@ -110,8 +112,22 @@ export async function initRepository(
     if (!flags.run) return 0;
     const hasSurface = known !== null || content.surface !== null;
     const all = { ...texts, evals: flags.evals, ...(hasSurface && { surface: surfacePath }) };
-    const exitCode = await runGate({ quiet: false, verbose: false, format: 'text', texts: all }, context);
-    hasPassed = exitCode === 0;
+    let report: Report | null = null;
+    const run = async () => {
+      const onReport = (made: Report) => (report = made);
+      return await runGate({ quiet: false, verbose: false, format: 'text', texts: all, onReport }, context);
+    };
+    let exitCode = await run();
+    if (exitCode === 1 && report !== null) {
+      const added = content.cases.filter(({ isCommentedOut }) => !isCommentedOut);
+      ran.commentedOut = await commentOutFailed(report, { added, path: join(cwd, evals.file), redactor });
+      if (ran.commentedOut > 0) {
+        const what = formatCount(ran.commentedOut, 'case');
+        logger.info(`${what} failed although nothing has changed: commented out in ${evals.file}, with the reason.`);
+        exitCode = await run();
+      }
+    }
+    ran.hasPassed = exitCode === 0;
     return exitCode;
   } finally {
     const hosts = describeHosts(content.surface === null ? (known?.text ?? null) : content.surface, {
@@ -119,8 +135,34 @@ export async function initRepository(
       server,
       given,
     });
-    for (const line of [...print(result, hasPassed), ...hosts]) process.stdout.write(`${redactText(line, redactor)}\n`);
+    for (const line of [...print(result, ran), ...hosts]) process.stdout.write(`${redactText(line, redactor)}\n`);
   }
+}
+
+/** Where more of the new cases fail in their first run, something else is wrong, and they stay as they are. */
+const largestFailedShare = 0.25;
+
+const longestReason = 300;
+const unprintable = /[\s\p{Cc}\p{Cf}\p{Zl}\p{Zp}]+/gu;
+
+/** Comments new cases out that failed in their first run: no change of the server can explain that. Returns how many there are. */
+async function commentOutFailed(
+  { cases }: Report,
+  { added, path, redactor }: { added: InitContent['cases']; path: string; redactor: Redactor },
+): Promise<number> {
+  const ids = new Set(added.map(({ content }) => content['id']));
+  const failed = cases.filter(({ id, outcome }) => outcome === 'failed' && ids.has(id));
+  if (failed.length === 0 || failed.length > largestFailedShare * added.length) return 0;
+  const reasons = failed.map(({ id, failures }): [string, string] => {
+    const [reason = 'it failed'] = failures[0]?.reasons ?? [];
+    return [
+      id,
+      `Not run: it failed when it was written: ${clipText(redactText(reason, redactor).replaceAll(unprintable, ' '), longestReason)}`,
+    ];
+  });
+  const text = await readTextFile(path);
+  await writeFile(path, commentOutCases(text, new Map(reasons)));
+  return failed.length;
 }
 
 /** Names the directory of the recordings as the evals file does; null for none. */
@@ -302,8 +344,8 @@ async function exploreForInit(
       fixture: draft.needsWorkspace && isNew ? (await generateFiles(exploration.addedFiles ?? [])).workspace : null,
       surface,
     },
-    print: ({ files, manual }, hasPassed) => {
-      const count = draft.cases.filter(({ isCommentedOut }) => !isCommentedOut).length;
+    print: ({ files, manual }, { hasPassed, commentedOut }) => {
+      const count = draft.cases.filter(({ isCommentedOut }) => !isCommentedOut).length - commentedOut;
       const named = files.map(({ path, state }) =>
         path === flags.evals && state !== 'unchanged'
           ? `${path} (${state}, ${formatCount(count, 'case')})`

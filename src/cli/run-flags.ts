@@ -1,6 +1,7 @@
 import { type Command, Option } from 'commander';
 import type { Redactor } from '../base/redaction.ts';
 import type { OptionDescription } from '../gate/options/define-option.ts';
+import type { Report } from '../model/report.ts';
 import type { Supervision } from '../supervisor/supervised.ts';
 import { addFormatOption, type OutputFormat, readFormat } from './format-flag.ts';
 import { addGateOptions, readGateFlags } from './gate-options.ts';
@@ -28,6 +29,8 @@ export interface RunFlags {
   updatesLiterals?: boolean;
   /** True if the selected cases are only listed. */
   isListing?: boolean;
+  /** Gets the report after it was printed. */
+  onReport?: (report: Report) => void;
 }
 
 /** Adds the arguments and flags of a command that runs evals: files, the options of the gate and the output. */

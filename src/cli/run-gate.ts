@@ -64,6 +64,7 @@ async function runPlan(
     updatesLiterals = false,
     isListing = false,
     reporters: reporterFiles = [],
+    onReport,
   }: RunFlags,
   { logger, progress, redactor, supervision }: GateProcess & { logger: Logger; progress: ProgressDisplay },
 ): Promise<number> {
@@ -99,6 +100,7 @@ async function runPlan(
     onReport: (report) => {
       progress.clear();
       printReport(report, { format, redactor });
+      onReport?.(report);
     },
     onAnnotations: (annotations) =>
       printAnnotations(annotations, { redactor, stream: format === 'json' ? stderr : stdout }),

@@ -78,6 +78,30 @@ describe('mcp-eval-ci init', () => {
     expect(text).toContain('✓ show_month answers with day "24.12.2023"');
   });
 
+  it('comments a case out that fails in its first run, and keeps many that fail', async () => {
+    const init = async (...sets: string[]) => {
+      await using workspace = await createWorkspace();
+      const start = ['--server-command', nameExploredServer(...sets)];
+      const flags = ['--yes', '--call', 'all', '--budget', '60', '--time-limit', '30m'];
+      const result = await runProgramInTest(['init', ...flags, ...start], { cwd: workspace.path });
+      return { ...result, evals: await workspace.read('evals/tools.evals.yaml') };
+    };
+    const mended = await init('watched', 'notes', 'words');
+    expect(mended).toMatchObject({ exitCode: 0 });
+    expect(mended.stderr).toContain(
+      '1 case failed although nothing has changed: commented out in evals/tools.evals.yaml',
+    );
+    expect(mended.evals).toMatch(
+      / {2}# Not run: it failed when it was written: .*"Wild and alone".*\n {2}# - id: get-mood-answers\n {2}# {3}title: get_mood answers\n/,
+    );
+    const [, count] = /evals\.yaml \(created, (\d+) cases\)/.exec(mended.stdout) ?? [];
+    expect(mended.evals.match(/^ {2}- id: /gm)).toHaveLength(Number(count));
+    // Of two cases, one is many.
+    const red = await init('watched');
+    expect(red).toMatchObject({ exitCode: 1 });
+    expect(red.evals).not.toContain('Not run');
+  });
+
   it('writes evals that pass again and again for a server that keeps its state in HOME, and leaves that of the user', async () => {
     await using workspace = await createWorkspace();
     await using home = await createWorkspace();

@@ -275,6 +275,9 @@ const sets = {
     roll_dice: { call: () => text(`The dice show ${String(Math.random()).slice(2, 12)} points`) },
     tally: { call: () => text(`This is call ${(tallies += 1)}`) },
   },
+  watched: {
+    get_mood: { hints: reads, call: () => text(process.env.EXPLORER_CANARY ? 'Calm and watched' : 'Wild and alone') },
+  },
   crash: { explode: { hints: reads, call: () => process.exit(9) } },
   hang: {
     spin: {
