@@ -35,7 +35,8 @@ export function renderCases(cases: readonly AddedCase[], indent: string): string
 
 /** Prints an item of a list. A text with white space at the end of a line is quoted, because editors and the caller remove that. */
 export function printItem(content: JsonObject): string {
-  const document = new Document([content], { aliasDuplicateObjects: false });
+  // A time such as 12:30 is a number to older parsers, and `on` a flag.
+  const document = new Document([content], { aliasDuplicateObjects: false, compat: 'yaml-1.1' });
   visit(document, {
     Scalar: (_key, node) => {
       if (typeof node.value === 'string' && /[ \t](?:\n|$)|\n\n$/.test(node.value)) node.type = Scalar.QUOTE_DOUBLE;

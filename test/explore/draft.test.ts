@@ -364,6 +364,21 @@ describe('draftEvals', () => {
     ).toMatchObject([{ type: 'toolError', error: { contains: 'The index is empty' } }]);
   });
 
+  it('names the argument whose value a refusal quotes, rather than one whose name is a word of it', () => {
+    const answered = session(
+      [call('convert', '4 h', { time: '12:30', zone: 'UTC' })],
+      [{ kind: 'tool', subject: 'convert' }],
+    );
+    const refuse = (message: string) =>
+      session(
+        [call('convert', message, { time: '12:30', zone: 'Mars' })],
+        [{ kind: 'refusal', subject: 'convert', words: message }],
+      );
+    const title = (message: string) => draft([answered, refuse(message)]).at(-1)?.title;
+    expect(title('Error: no time zone found with the key Mars')).toBe('convert refuses zone "Mars"');
+    expect(title('Error: the time must be HH:MM:SS')).toBe('convert refuses time "12:30"');
+  });
+
   it('asserts a refusal without the flag of an error, where its tool answers other calls', () => {
     const [answered, refused] = [
       call('get', 'Buy milk', { id: 1 }),

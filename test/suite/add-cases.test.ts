@@ -28,6 +28,13 @@ const printed = `- id: new
 const indented = (text: string, indent: string) => text.replaceAll(/^(?=.)/gm, indent);
 
 describe('added cases', () => {
+  it('quote a text that older parsers of YAML take for a number or a flag', () => {
+    const content = { id: 'new', title: 'Is new', steps: [{ toolCall: 'at', arguments: { time: '12:30', on: 'on' } }] };
+    const file = renderEvals({ comments: [], suite: 'A', cases: [{ ...added, content }] });
+    expect(file).toContain('          time: "12:30"\n          "on": "on"\n');
+    expect(parse(file, { version: '1.1' })).toMatchObject({ cases: [content] });
+  });
+
   it.each(['A line: \n{\n  "a": 1\n}', 'tab\t\nend', 'two\n\nparts', 'ends\n', 'ends twice\n\n', ' both ', 'plain'])(
     'keep every character of the text %j',
     (text) => {

@@ -145,12 +145,19 @@ function describeMistake({ request, observation }: ObservedStep, required: reado
   const entries = Object.entries(args);
   if (entries.some(([, value]) => /\.\.\//.test(JSON.stringify(value)))) return 'a path outside the workspace';
   const message = readOutcomeText(observation.outcome);
+  const missed = entries.find(([, value]) => /no-such|not-a-/.test(JSON.stringify(value)));
+  const quoted = entries.filter(
+    ([, value]) => typeof value === 'string' && value.length > 2 && message.includes(value),
+  );
+  const [only] = quoted;
+  // The name of another parameter may be a word of the message.
+  if (only !== undefined && quoted.length === 1 && missed === undefined) return `${only[0]}${printValue(only[1])}`;
   const isNamed = ([name]: [string, unknown]) =>
     new RegExp(String.raw`(?<!\w)${name.replaceAll(/\W/g, '.')}(?!\w)`).test(message);
   const named = entries.filter(isNamed);
   if (named.length > 1) return joinWords(named.map(([name, value]) => `${name}${printValue(value)}`));
   const found =
-    entries.find(([, value]) => /no-such|not-a-/.test(JSON.stringify(value))) ??
+    missed ??
     named[0] ??
     entries.find(([, value]) => typeof value === 'string' && value.length > 1 && message.includes(value)) ??
     (entries.length === 1 ? entries[0] : undefined);
