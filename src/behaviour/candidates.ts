@@ -2,7 +2,7 @@ import { type ExploredRequest, nameRequest } from '../explore/exploration.ts';
 import type { FoundDifference, Run } from './compare-runs.ts';
 import type { ComparedRequest } from './bench.ts';
 import { compareRun } from './compare-runs.ts';
-import type { AnswersAlone } from './lost.ts';
+import type { Contrasts } from './lost/contrasts.ts';
 
 /** The runs of one session on both sides. */
 export interface SessionRuns {
@@ -26,7 +26,7 @@ export interface Candidate {
 export interface CompareContext {
   roots: { base: readonly string[]; head: readonly string[] };
   callMs: number;
-  alone: AnswersAlone;
+  contrasts: Contrasts;
 }
 
 /** Compares each run of the change with all runs of the base; null if the base itself varies in what differs. */

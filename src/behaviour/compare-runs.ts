@@ -7,7 +7,9 @@ import { namesOutside } from '../explore/world/canary.ts';
 import type { BehaviourKind } from '../model/behaviour.ts';
 import { compareValues } from './compare-values.ts';
 import { focusTexts } from './focus.ts';
-import { type AnswersAlone, findLost, type LostEffect, type SeenStep } from './lost.ts';
+import type { Contrasts } from './lost/contrasts.ts';
+import { findLost } from './lost/find-lost.ts';
+import type { LostEffect, SeenStep } from './lost/seen.ts';
 import { normalizeOutcome } from './normalize.ts';
 import type { ComparedRequest, SentStep } from './bench.ts';
 
@@ -42,12 +44,12 @@ export function compareRun(
     requests,
     roots,
     callMs,
-    alone,
+    contrasts,
   }: {
     requests: readonly ComparedRequest[];
     roots: { base: readonly string[]; head: readonly string[] };
     callMs: number;
-    alone: AnswersAlone;
+    contrasts: Contrasts;
   },
 ): Compared {
   const differences: FoundDifference[] = [];
@@ -68,7 +70,7 @@ export function compareRun(
     seen.push({ request, bases: outcomes, head: outcome });
     const isOutside = namesOutside(JSON.stringify(request.request));
     const compared = compareOutcomes(outcomes, outcome, { isWrong, isOutside, callMs });
-    const found = (compared.length === 0 ? [] : replaceLost(compared, findLost(seen, alone))).map((each) => ({
+    const found = (compared.length === 0 ? [] : replaceLost(compared, findLost(seen, contrasts))).map((each) => ({
       ...each,
       step,
     }));

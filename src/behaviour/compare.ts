@@ -2,7 +2,7 @@ import { isAnswered } from '../explore/answers.ts';
 import { appendAll } from '../base/lists.ts';
 import { createHash } from 'node:crypto';
 import { createRandom } from '../base/random.ts';
-import { type ExploredRequest, nameRequest, type Outcome } from '../explore/exploration.ts';
+import { type ExploredRequest, nameRequest } from '../explore/exploration.ts';
 import { type ExploreProgress, exploreServer } from '../explore/explore.ts';
 import { type Inventory, readInventory } from '../explore/inventory.ts';
 import { shareTime } from '../explore/time-shares.ts';
@@ -24,7 +24,7 @@ import type { ComparedBehaviour, CompareOptions } from './comparison.ts';
 import { type Confirmed, confirmCandidates } from './confirm.ts';
 import { type Corpus, createCorpus } from './corpus.ts';
 import { draftCase, draftTimed } from './draft-case.ts';
-import { type AnswersAlone, writeAlone } from './lost.ts';
+import { type Contrast, type Contrasts, leaveArgumentsOut, leaveCallsOut, writeSession } from './lost/contrasts.ts';
 import { normalizeOutcome } from './normalize.ts';
 import { type PlannedSession, planSessions } from './plan-sessions.ts';
 import { findSlowerTools, measureGain, type SlowerTool } from './slower.ts';
@@ -58,25 +58,22 @@ interface RanSession extends PlannedSession {
 export async function compareBehaviour(options: CompareOptions): Promise<ComparedBehaviour> {
   const { base, head, cached, clock, seed, onProgress, callMs } = options;
   const [ofBase, ofHead] = await settleBoth(readListed(base.source), readListed(head.source));
-  const inventories = { base: ofBase, head: ofHead };
+  const inventories = { base: ofBase.inventory, head: ofHead.inventory };
   const corpus = cached ?? (await explore(options));
-  const { sessions, uncompared } = await planSessions(corpus, {
-    base: inventories.base.inventory,
-    head: inventories.head.inventory,
-  });
+  const { sessions, uncompared } = await planSessions(corpus, inventories);
   const harmless = new Set(corpus.harmless);
   const bench = createBench({ base: base.source, head: head.source, harmless, clock, random: createRandom(seed) });
   const roots = { base: base.roots, head: head.roots };
   onProgress('Comparing answers');
-  const first: CompareContext = { roots, callMs, alone: new Map() };
+  const first: CompareContext = { roots, callMs, contrasts: new Map() };
   const ran = await runAll(sessions, { bench, context: first });
   const isHarmless = (request: ExploredRequest) => isHarmlessRequest(request, (tool) => harmless.has(tool));
   await runFurther(
     ran.filter((session) => session.requests.every(({ request }) => isHarmless(request))),
     bench,
   );
-  const alone = await answerAlone(ran, { bench, context: first });
-  const context: CompareContext = { roots, callMs, alone };
+  const contrasts = await askContrasts(ran, { bench, context: first, inventories });
+  const context: CompareContext = { roots, callMs, contrasts };
   const candidates: Candidate[] = [];
   const flaky: MeasuredBehaviour['flaky'] = [];
   for (const { requests, runs } of ran) {
@@ -94,9 +91,9 @@ export async function compareBehaviour(options: CompareOptions): Promise<Compare
     })),
     bench,
   );
-  const required = listRequired(inventories.base.inventory);
+  const required = listRequired(inventories.base);
   const differences = [
-    ...describeNoise(inventories.base.startNoise, inventories.head.startNoise),
+    ...describeNoise(ofBase.startNoise, ofHead.startNoise),
     ...mergeDifferences(confirmed).map((each) => describeConfirmed(each, required)),
     ...slower.map((each) => describeSlower(each)),
   ];
@@ -108,12 +105,12 @@ export async function compareBehaviour(options: CompareOptions): Promise<Compare
       isCutByTime: corpus.isCutByTime,
       requests: corpus.requests,
       sessions: { compared: sessions.length, of: corpus.sessions.length },
-      tools: countTools(ran, inventories.base.inventory),
+      tools: countTools(ran, inventories.base),
       coverage: corpus.coverage,
       unexplored: corpus.unexplored,
       uncompared,
       flaky: [...flaky, ...rare],
-      differences: sortDifferences(differences, inventories.base.inventory),
+      differences: sortDifferences(differences, inventories.base),
     },
     corpus,
   };
@@ -196,31 +193,49 @@ async function runFurther(ran: readonly RanSession[], bench: Bench): Promise<voi
   }
 }
 
-/** Sends the requests whose answers changed after calls that may have made something, without those calls. */
-async function answerAlone(ran: readonly RanSession[], { bench, context }: RunOptions): Promise<AnswersAlone> {
-  const wanted = new Map<string, ComparedRequest>();
-  for (const { requests, runs } of ran) {
-    if (!requests.slice(0, -1).some(({ mayMake }) => mayMake)) continue;
-    for (const { requests: shown } of listCandidates(requests, runs, context).candidates) {
-      const last = shown.at(-1);
-      const key = last === undefined || !shown.slice(0, -1).some(({ mayMake }) => mayMake) ? null : writeAlone(last);
-      if (last !== undefined && key !== null) wanted.set(key, last);
-    }
-  }
-  const answers = new Map<string, { base: Outcome; head: Outcome }>();
-  if (wanted.size === 0) return answers;
+/** The most sessions that are sent without one argument. */
+const maxLessArguments = 24;
+
+/**
+ * Sends the sessions whose answers changed once more: without the calls that may have made something, and without each argument that a
+ * call may lack. An argument that the change does not list is left to the comparison of the tool surface.
+ */
+async function askContrasts(
+  ran: readonly RanSession[],
+  { bench, context, inventories }: RunOptions & { inventories: { base: Inventory; head: Inventory } },
+): Promise<Contrasts> {
+  const changed = ran.flatMap(({ requests, runs }) =>
+    listCandidates(requests, runs, context).candidates.map((candidate) => candidate.requests),
+  );
+  const canLack = (tool: string, name: string) =>
+    [inventories.base, inventories.head].every(({ tools }) =>
+      tools.some((each) => each.name === tool && each.parameters.some((own) => own.name === name && !own.isRequired)),
+    );
+  const less = changed
+    .toSorted((a, b) => a.length - b.length)
+    .flatMap(leaveArgumentsOut)
+    .flatMap(({ tool, name, session }) => (canLack(tool, name) ? [session] : []));
+  const wanted = new Map([
+    ...byKey(changed.flatMap((requests) => leaveCallsOut(requests) ?? []).map((request) => [request])),
+    ...[...byKey(less)].slice(0, maxLessArguments),
+  ]);
+  const contrasts = new Map<string, Contrast>();
+  if (wanted.size === 0) return contrasts;
   await using round = bench.openRound(firstVariant);
-  for (const [key, { request }] of wanted) {
-    const pair = await round.run([request], { start: 'new' });
-    const [base, head] = [pair.base[0], pair.head[0]];
+  for (const [key, session] of wanted) {
+    const pair = await round.run(session, { start: 'new' });
+    const [base, head] = [pair.base[session.length - 1], pair.head[session.length - 1]];
     if (base === undefined || head === undefined) continue;
-    answers.set(key, {
+    contrasts.set(key, {
       base: normalizeOutcome(base.observation.outcome, context.roots.base),
       head: normalizeOutcome(head.observation.outcome, context.roots.head),
     });
   }
-  return answers;
+  return contrasts;
 }
+
+const byKey = (sessions: ReadonlyArray<readonly ExploredRequest[]>) =>
+  new Map(sessions.map((session) => [writeSession(session), session]));
 
 function countTools(ran: readonly RanSession[], { tools }: Inventory): MeasuredBehaviour['tools'] {
   const answered = new Set(

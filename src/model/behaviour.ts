@@ -28,7 +28,7 @@ const differenceShape = {
   kind: z
     .enum(behaviourKinds)
     .describe(
-      '`broken`: it worked, and now is an error, a crash, a hang or an invalid result. `lost`: it no longer shows the effect of an earlier call of the session. `fixed`: the reverse. `changed`: another value or another error. `slower`: at least 100 ms and twice as slow.',
+      '`broken`: it worked, and now is an error, a crash, a hang or an invalid result. `lost`: it no longer shows the effect of an earlier call of the session, or of an argument. `fixed`: the reverse. `changed`: another value or another error. `slower`: at least 100 ms and twice as slow.',
     ),
   tool: z
     .string()

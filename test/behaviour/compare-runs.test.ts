@@ -20,7 +20,7 @@ const run = (structuredContent: object, text: unknown): SentStep[] => [
   },
 ];
 
-const settings = { roots: { base: [], head: [] }, callMs: 1000, alone: new Map() };
+const settings = { roots: { base: [], head: [] }, callMs: 1000, contrasts: new Map() };
 
 const list = (base: SentStep[], head: SentStep[]) =>
   compareRun([base, base], head, {

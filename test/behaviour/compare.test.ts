@@ -85,6 +85,11 @@ describe('compareBehaviour', () => {
       ['changed search_notes /structuredContent', 'lost list_notes /structuredContent/notes'],
     ],
     [
+      'an option without an effect',
+      [["style === 'loud' ? word.toUpperCase()", "style === 'loud' ? word"]],
+      ['lost describe_word /content/*/text'],
+    ],
+    [
       'an answer of each third call',
       [['sum: a + b', 'sum: (globalThis.sums = (globalThis.sums ?? 0) + 1) % 3 === 0 ? a - b : a + b']],
       ['broken sum /structuredContent/sum'],

@@ -141,11 +141,30 @@ describe('chooseSessions', () => {
       tool: 'add_note',
     });
     expect(pickFeatures(listFeatures([add('added'), add('added')], inventory), 'again')).toEqual([]);
-    const [before, after] = ['[]', '[1]'].map((answer) => call('list_files', {}, answer));
+    const list = (answer: string) => call('list_files', {}, answer);
+    const [before, after] = [list('[]'), list('[1]')];
     const session = [before, add('added'), call('open_note', { title: 'a' }), after].flatMap((step) => step ?? []);
     expect(pickFeatures(listFeatures(session, inventory), ...states)).toEqual([
       { kind: 'state', reader: 'list_files', writer: 'add_note' },
     ]);
+  });
+
+  it('keeps a second call, and a second thing of one name, where a reader is asked afterwards', () => {
+    const [add, other] = ['a', 'b'].map((body) => call('create_note', { title: 'x', body }, 'created'));
+    const read = call('list_files', {}, '[1]');
+    const list = (steps: ReadonlyArray<ObservedStep | undefined>) =>
+      pickFeatures(
+        listFeatures(
+          steps.flatMap((step) => step ?? []),
+          inventory,
+        ),
+        'again',
+        'namesake',
+      );
+    expect(list([add, read, add, read])).toEqual([{ kind: 'again', tool: 'create_note' }]);
+    expect(list([add, other, read])).toEqual([{ kind: 'namesake', tool: 'create_note' }]);
+    expect(list([read, add, read, other])).toEqual([]);
+    expect(list([add, call('create_note', { title: 'y', body: 'b' }, 'created'), read])).toEqual([]);
   });
 
   it('keeps the refusal of an option apart from that of any other text', () => {

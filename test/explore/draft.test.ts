@@ -240,6 +240,12 @@ describe('draftEvals', () => {
     expect(draft([session(steps, [{ kind: 'again', tool: 'add_note' }])])).toMatchObject([
       { title: 'add_note answers the same call again', checks: [{ value: 'added' }, { value: 'is there' }] },
     ]);
+    const read = session([...steps, call('list_notes', 'a')], [{ kind: 'again', tool: 'add_note' }]);
+    const namesake = session([...steps, call('list_notes', 'a')], [{ kind: 'namesake', tool: 'add_note' }]);
+    expect(draft([read, namesake]).map(({ title }) => title)).toEqual([
+      'list_notes answers after the same call of add_note twice',
+      'list_notes answers after two calls of add_note with one name',
+    ]);
   });
 
   it('takes a tool without a verb that changes nothing for a reader', () => {

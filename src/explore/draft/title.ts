@@ -22,6 +22,7 @@ export function writeTitle(
   const title =
     describeState(session, (request) => mayChange(request, harmless)) ??
     describeKept(session) ??
+    describeAgain(session) ??
     describeStep(last, session, required);
   return clipText(title, longestTitle);
 }
@@ -29,6 +30,15 @@ export function writeTitle(
 function describeKept({ adds }: Pick<ExploredSession, 'adds'>): string | null {
   const [kept] = pickFeatures(adds, 'kept');
   return kept === undefined ? null : `${kept.reader} sees no change by ${kept.writer} with ${kept.option}`;
+}
+
+function describeAgain({ steps, adds }: Pick<ExploredSession, 'steps' | 'adds'>): string | null {
+  const [again] = pickFeatures(adds, 'again', 'namesake');
+  const last = steps.at(-1)?.request;
+  if (again === undefined || last === undefined || nameRequest(last) === again.tool) return null;
+  const calls =
+    again.kind === 'again' ? `the same call of ${again.tool} twice` : `two calls of ${again.tool} with one name`;
+  return `${nameRequest(last)} answers after ${calls}`;
 }
 
 /** The required parameters of each tool. */

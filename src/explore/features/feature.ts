@@ -29,8 +29,10 @@ export type Feature =
   | { kind: 'joined'; reader: string; writer: string; other: string }
   /** A reader answers as before after a call with an option, such as that of a dry run. */
   | { kind: 'kept'; reader: string; writer: string; option: string }
-  /** The same call is answered otherwise when it comes again. */
+  /** The same call is answered otherwise when it comes again, or a reader is asked after both. */
   | { kind: 'again'; tool: string }
+  /** A call makes a second thing with the name of the first. */
+  | { kind: 'namesake'; tool: string }
   /** A search for a text of the call before. */
   | { kind: 'search'; tool: string; name: string; maker: string; path: string; isOtherCase: boolean };
 
@@ -64,6 +66,7 @@ const places: { [Name in Kind]: Place | ((feature: FeatureOf<Name>) => Place) } 
   joined: { inCorpus: 2, inCases: 1 },
   kept: change,
   again: change,
+  namesake: change,
   search: { inCorpus: 0, inCases: 6 },
 };
 

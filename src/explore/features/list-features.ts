@@ -16,7 +16,7 @@ export function listFeatures({ steps }: SessionRun, inventory: Inventory): Featu
   const states = [...findChangedReads(steps)].flatMap((index) => listStates(steps, index, inventory));
   const searches = steps.flatMap((_, index) => listSearches(steps, index));
   const kept = steps.flatMap((_, index) => listKept(steps, index, inventory));
-  const again = steps.flatMap((_, index) => listAgain(steps, index));
+  const again = steps.flatMap((_, index) => [...listAgain(steps, index), ...listNamesakes(steps, index)]);
   const own = steps.flatMap((step) => listStepFeatures(step, inventory));
   const all = [...own, ...states, ...kept, ...again, ...searches];
   return [...new Map(all.map((feature) => [nameFeature(feature), feature])).values()];
@@ -87,14 +87,38 @@ function listSearches(steps: readonly ObservedStep[], index: number): Feature[] 
   });
 }
 
-/** Finds the tool that answers the same call differently when it comes again, because the first one has changed something. */
+/**
+ * Finds the tool that answers the same call differently when it comes again, because the first one has changed something, or a call that
+ * makes something and comes again between the same requests of a reader.
+ */
 function listAgain(steps: readonly ObservedStep[], index: number): Feature[] {
-  const [first, second] = [steps[index - 1], steps[index]];
-  if (first?.request.kind !== 'tool' || second === undefined || !isSameRequest(first.request, second.request))
-    return [];
-  const isOther = printMasked(first.observation.outcome) !== printMasked(second.observation.outcome);
-  const areAnswered = isAnswered(first.observation) && isAnswered(second.observation);
-  return isOther && areAnswered ? [{ kind: 'again', tool: first.request.tool }] : [];
+  const [before, previous, second, after] = [steps[index - 2], steps[index - 1], steps[index], steps[index + 1]];
+  if (second?.request.kind !== 'tool' || previous === undefined || !isAnswered(second.observation)) return [];
+  const { tool } = second.request;
+  const isEqual = (step: ObservedStep | undefined, other: ObservedStep) =>
+    step !== undefined && isSameRequest(step.request, other.request) && isAnswered(step.observation);
+  const isOther =
+    isEqual(previous, second) && printMasked(previous.observation.outcome) !== printMasked(second.observation.outcome);
+  const isRead = readVerb(tool) === 'create' && isEqual(before, second) && isEqual(after, previous);
+  return isOther || isRead ? [{ kind: 'again', tool }] : [];
+}
+
+/** Finds a tool that makes a second thing with the name of the first, before a reader is asked. */
+function listNamesakes(steps: readonly ObservedStep[], index: number): Feature[] {
+  const [first, second, after] = [steps[index - 1], steps[index], steps[index + 1]];
+  if (first?.request.kind !== 'tool' || second?.request.kind !== 'tool' || after === undefined) return [];
+  const { tool } = second.request;
+  const [name] = listTexts(first.request.arguments);
+  const [other] = listTexts(second.request.arguments);
+  const isNamesake =
+    first.request.tool === tool &&
+    name !== undefined &&
+    name.text === other?.text &&
+    !isSameRequest(first.request, second.request);
+  const areAnswered = [first, second, after].every(({ observation }) => isAnswered(observation));
+  return isNamesake && areAnswered && readVerb(tool) === 'create' && nameRequest(after.request) !== tool
+    ? [{ kind: 'namesake', tool }]
+    : [];
 }
 
 /** Lists the options with which a call leaves what a reader answers, such as that of a dry run. */

@@ -7,8 +7,10 @@ import type { WorkingCall } from '../knowledge.ts';
 import { isSameOutcome } from '../lab.ts';
 import { isNeededId, listPlaces, listSwitches } from '../schema/parameters.ts';
 import { readType } from '../schema/resolve.ts';
+import { mapTexts } from '../../workspace/placeholders.ts';
 import { rateSimilarity, readThing, readVerb, splitName } from '../vocabulary/names.ts';
 import { findStatement, missesTable, sampleTable } from '../vocabulary/statements.ts';
+import { otherContent } from '../vocabulary/typical-values.ts';
 import { findPathRole, namesOfSearches } from '../vocabulary/vocabulary.ts';
 import { coverParameters } from './coverage.ts';
 import { probeHarmless, sortTools } from './examples.ts';
@@ -263,23 +265,33 @@ async function followEffects(context: PhaseContext): Promise<void> {
     if (reads.length === 0 && !isRepeated) continue;
     const run = await lab.run(session, { phase: 'chains', start: 'new' });
     if (run === null) return;
+    const at = call.setup.length;
+    const read = reads.find(
+      (_, index) => !isSameOutcome(run.steps[at + index], run.steps[at + reads.length + 1 + index]),
+    );
     // A call that waits for the user is repeated by its own preparation.
     const isPrepared = call.setup.some((request) => isJsonEqual(request, own));
     if (isMaker(tool) && !lab.isHarmless(tool.name) && !isPrepared) {
-      await lab.run([...call.setup, own, own], { phase: 'chains', start: 'new' });
+      const twice = read === undefined ? [own, own] : [own, read, own, read];
+      await lab.run([...call.setup, ...twice], { phase: 'chains', start: 'new' });
+      const other = callTool(tool, changeContent(call.arguments));
+      if (read !== undefined && !isJsonEqual(own, other)) {
+        await lab.run([...call.setup, own, other, read], { phase: 'chains', start: 'new' });
+      }
     }
-    const at = call.setup.length;
-    const changed = reads.filter(
-      (_, index) => !isSameOutcome(run.steps[at + index], run.steps[at + reads.length + 1 + index]),
-    );
     // What a call changes, an option may leave: that of a dry run does.
-    for (const option of changed.length === 0 ? [] : listSwitches(tool.parameters).slice(0, maxOptions)) {
-      const [read] = changed;
+    for (const option of read === undefined ? [] : listSwitches(tool.parameters).slice(0, maxOptions)) {
       if (read === undefined || Object.hasOwn(call.arguments, option)) continue;
       const dry = callTool(tool, { ...call.arguments, [option]: true });
       await lab.run([...call.setup, read, dry, read], { phase: 'chains', start: 'new' });
     }
   }
+}
+
+/** Writes other words for all but the first text, which is the name of most things. */
+function changeContent(args: JsonObject): JsonObject {
+  const [name] = [...listTexts(args)].map(({ text }) => text);
+  return mapTexts(args, (text) => (text === name ? text : (otherContent.get(text) ?? text)));
 }
 
 /** The most things that are joined to one that was made. */

@@ -154,6 +154,12 @@ export const unknownValues = {
 /** A text with characters and words that programs take for more than text: quotes, a variable, an end of a sentence, letters of two bytes. */
 export const specialText = 'Is it "alpha"? It\'s $& and <é>.';
 
+/** Other words for those that stand for any content, for a second thing with the name of the first. */
+export const otherContent: ReadonlyMap<string, string> = new Map([
+  ['gamma', 'zeta'],
+  ['delta epsilon', 'eta theta'],
+]);
+
 /** A text that programs take for an option of the command that they run. */
 export const optionText = '--all';
 

@@ -1,0 +1,125 @@
+import { isJsonEqual, isRecord, listTexts } from '../../base/json.ts';
+import { formatCount } from '../../base/text.ts';
+import { printMasked } from '../../explore/stability/texts.ts';
+import { unknownValues } from '../../explore/vocabulary/typical-values.ts';
+import { type Contrasts, leaveArgumentsOut, writeSession } from './contrasts.ts';
+import {
+  holds,
+  isMaking,
+  type LostEffect,
+  quote,
+  readDocument,
+  readGiven,
+  readResult,
+  type SeenStep,
+  squash,
+} from './seen.ts';
+
+/** Finds a member that has the value of another argument than that of its name, which it has on the base. */
+export function findSwapped(seen: readonly SeenStep[], last: SeenStep): LostEffect | null {
+  for (const step of seen.filter((each) => each === last || isMaking(each))) {
+    const { request } = step.request;
+    if (request.kind !== 'tool') continue;
+    const named = listNamed(request.arguments);
+    for (const { name, base, head } of listPairs(last)) {
+      if (typeof base !== 'string' || typeof head !== 'string' || squash(base) === squash(head)) continue;
+      const isGiven = named.some((each) => each.name === name && each.text === base);
+      const other = named.find((each) => each.name !== name && each.text === head);
+      if (!isGiven || other === undefined) continue;
+      const what = `${name} is ${quote(head)}, which ${request.tool} was given as ${other.name}`;
+      return { what, isShownBy: (value) => value === base };
+    }
+  }
+  return null;
+}
+
+function listNamed(args: object): Array<{ name: string; text: string }> {
+  return [...listTexts(args)].flatMap(({ text, path }) => {
+    const name = path.at(-1);
+    return typeof name === 'string' ? [{ name, text }] : [];
+  });
+}
+
+/** Finds a list or an object that has what the call was given on the base, and is empty now. */
+export function findEmptied(_: readonly SeenStep[], last: SeenStep): LostEffect | null {
+  const texts = [...(readGiven(last)?.texts ?? [])];
+  for (const { name, base, head } of listPairs(last)) {
+    if (!isFilled(base) || !isEmpty(head)) continue;
+    const found = texts.find(([text]) => holds(base, text));
+    if (found !== undefined) {
+      return {
+        what: `${name} is empty, and should have ${quote(found[1])}`,
+        isShownBy: (value) => value === base,
+      };
+    }
+  }
+  return null;
+}
+
+/** Finds that a call for something that no server knows gets something else, where the base answers with nothing. */
+export function findUnknown(_: readonly SeenStep[], last: SeenStep): LostEffect | null {
+  const texts = [...(readGiven(last)?.texts ?? [])];
+  const unknown = texts.find(([, text]) => text.includes(unknownValues.text));
+  if (unknown === undefined) return null;
+  for (const { name, base, head } of listPairs(last)) {
+    if (!isEmpty(base) || !isFilled(head) || texts.some(([text]) => holds(head, text))) continue;
+    const found = Array.isArray(head) ? formatCount(head.length, 'item') : 'something';
+    return { what: `${name} has ${found} for ${quote(unknown[1])}`, isShownBy: (value) => value === base };
+  }
+  return null;
+}
+
+/** Finds an argument without which the base answers otherwise, and the change does not. */
+export function findIgnored(seen: readonly SeenStep[], last: SeenStep, contrasts: Contrasts): LostEffect | null {
+  const answer = printMasked(last.head);
+  for (const { tool, name, session } of leaveArgumentsOut(seen.map(({ request }) => request))) {
+    const without = contrasts.get(writeSession(session));
+    if (without === undefined || printMasked(without.head) !== answer || printMasked(without.base) !== answer) continue;
+    if (last.bases.some((base) => printMasked(base) === answer)) continue;
+    return { what: `${name} of ${tool} has no effect any more`, isShownBy: () => false };
+  }
+  return null;
+}
+
+const isFilled = (value: unknown) =>
+  Array.isArray(value) ? value.length > 0 : isRecord(value) && Object.keys(value).length > 0;
+
+const isEmpty = (value: unknown) =>
+  value === null || (Array.isArray(value) ? value.length === 0 : isRecord(value) && Object.keys(value).length === 0);
+
+/** Values of both sides at one place. */
+interface Pair {
+  name: string;
+  base: unknown;
+  head: unknown;
+}
+
+/** Lists the values that all runs of the base have at a place, with that of the change there. */
+const listPairs = ({ bases, head }: SeenStep) => [...walkPairs('the answer', bases.map(readResult), readResult(head))];
+
+function* walkPairs(name: string, bases: readonly unknown[], head: unknown): Generator<Pair> {
+  const [lefts, right] = [bases.map(readDocument), readDocument(head)];
+  const [base] = lefts;
+  if (lefts.every((left) => isJsonEqual(left, base))) yield { name, base, head: right };
+  if (lefts.every(Array.isArray) && Array.isArray(right)) {
+    for (const [index, item] of right.entries()) {
+      if (lefts.every(({ length }) => index < length)) {
+        yield* walkPairs(
+          name,
+          lefts.map((left) => left[index]),
+          item,
+        );
+      }
+    }
+  } else if (lefts.every(isRecord) && isRecord(right)) {
+    for (const [key, member] of Object.entries(right)) {
+      if (lefts.every((left) => Object.hasOwn(left, key))) {
+        yield* walkPairs(
+          key,
+          lefts.map((left) => left[key]),
+          member,
+        );
+      }
+    }
+  }
+}

@@ -1,0 +1,165 @@
+import { isAnswered } from '../../explore/answers.ts';
+import { nameRequest, type Outcome } from '../../explore/exploration.ts';
+import { printMasked } from '../../explore/stability/texts.ts';
+import type { ComparedRequest } from '../bench.ts';
+import { type Contrast, type Contrasts, leaveCallsOut, writeSession } from './contrasts.ts';
+import {
+  countOf,
+  holds,
+  isMaking,
+  listGiven,
+  listParts,
+  type LostEffect,
+  quote,
+  readGiven,
+  type SeenStep,
+  shorten,
+  squash,
+} from './seen.ts';
+
+/** Finds a text that an earlier call was given, where the change answers as if that call had not been made, has those of another call, or all else. */
+export function findMissing(seen: readonly SeenStep[], last: SeenStep, contrasts: Contrasts): LostEffect | null {
+  const all = listGiven(seen.slice(0, -1));
+  const count = (key: string) => all.filter(({ texts }) => texts.has(key)).length;
+  const without = readWithoutCalls(seen, contrasts);
+  // An answer can repeat the text of its own request.
+  const fixed = without !== undefined && isAnswered({ outcome: without.base }) ? without.base : null;
+  const isFixed = (text: string) =>
+    fixed !== null && last.bases.some((base) => countOf(base, text) <= countOf(fixed, text));
+  const isAsWithout = without !== undefined && printMasked(without.head) === printMasked(last.head);
+  const isFoundByHead = (text: string) => holds(last.head, shorten(text));
+  for (const { tool, texts } of all) {
+    const own = [...texts.keys()].filter((text) => last.bases.every((base) => holds(base, text)));
+    const proofs = own.filter((text) => !isFixed(text) && (isAsWithout || count(text) === 1));
+    const [proof] = proofs;
+    if (proof === undefined) continue;
+    const isOtherFound = () =>
+      all.some((other) =>
+        [...other.texts.keys()].some((text) => !texts.has(text) && !isFixed(text) && isFoundByHead(text)),
+      );
+    if (!isAsWithout && (own.some(isFoundByHead) || !(isOtherFound() || isAllElseKept(last, proofs)))) continue;
+    return {
+      what: `it no longer finds ${quote(texts.get(proof) ?? proof)}, which ${tool} was given before`,
+      isShownBy: (value) => proofs.some((text) => holds(value, text)),
+    };
+  }
+  return null;
+}
+
+/** Checks if an answer of the change has all lines and items of the base but those with these texts, and at least one that was not asked for. */
+function isAllElseKept(last: SeenStep, texts: readonly string[]): boolean {
+  const kept = new Set(listParts(last.head));
+  const asked = [...(readGiven(last)?.texts.keys() ?? [])];
+  const hasOne = (part: string, of: readonly string[]) => of.some((text) => squash(part).includes(text));
+  return last.bases.every((base) => {
+    const others = listParts(base).filter((part) => !hasOne(part, texts));
+    return others.every((part) => kept.has(part)) && others.some((part) => !hasOne(part, asked));
+  });
+}
+
+/** Finds an answer that is the same before and after a call that removes something. */
+export function findRemaining(seen: readonly SeenStep[], last: SeenStep): LostEffect | null {
+  const key = writeOwn(last.request);
+  for (const [index, earlier] of seen.entries()) {
+    if (earlier === last || writeOwn(earlier.request) !== key) continue;
+    if (printMasked(earlier.head) !== printMasked(last.head)) continue;
+    const between = seen.slice(index + 1, -1).findLast(isMaking);
+    if (between === undefined) continue;
+    const texts = new Map(listGiven(seen.slice(0, index)).flatMap((given) => [...given.texts]));
+    for (const [text, written] of texts) {
+      const isRemoved = (base: Outcome, at: number) => {
+        const before = earlier.bases[at];
+        return before !== undefined && holds(before, text) && !holds(base, text);
+      };
+      if (!holds(last.head, text) || !last.bases.every(isRemoved)) continue;
+      const what = `it still finds ${quote(written)} after ${nameRequest(between.request.request)}, as if that had done nothing`;
+      return { what, isShownBy: () => false };
+    }
+  }
+  return null;
+}
+
+/** Finds a call that comes again with no further effect on the base, and with one on the change. */
+export function findRepeated(seen: readonly SeenStep[], last: SeenStep): LostEffect | null {
+  const index = seen.findLastIndex((step) => step !== last && writeOwn(step.request) === writeOwn(last.request));
+  const earlier = seen[index];
+  if (earlier === undefined || printMasked(earlier.head) === printMasked(last.head)) return null;
+  const isKept = last.bases.every((base, at) => {
+    const before = earlier.bases[at];
+    return before !== undefined && printMasked(before) === printMasked(base);
+  });
+  const known = new Set(seen.slice(0, index).map(({ request }) => writeOwn(request)));
+  const between = seen.slice(index + 1, -1).filter(isMaking);
+  const [again] = between;
+  if (!isKept || again === undefined || !between.every(({ request }) => known.has(writeOwn(request)))) return null;
+  const what = `the same call of ${nameRequest(again.request.request)} changes it again`;
+  return { what, isShownBy: () => false };
+}
+
+/** Finds a call after which the base refuses what it answered before, and the change answers as before. */
+export function findUndone(seen: readonly SeenStep[], last: SeenStep): LostEffect | null {
+  const own = writeOwn(last.request);
+  const before = seen.findLastIndex(
+    (step) =>
+      step !== last &&
+      writeOwn(step.request) === own &&
+      step.bases.every((outcome) => isAnswered({ outcome })) &&
+      printMasked(step.head) === printMasked(last.head),
+  );
+  const between = before === -1 ? undefined : seen.slice(before + 1, -1).findLast(isMaking);
+  if (between === undefined) return null;
+  const what = `it still answers after ${nameRequest(between.request.request)}, as if that had done nothing`;
+  return { what, isShownBy: () => false };
+}
+
+/** Finds a text that a call was given, and that the base no longer has after it, in a line or an item that the change has without the call, too. */
+export function findLeft(seen: readonly SeenStep[], last: SeenStep, contrasts: Contrasts): LostEffect | null {
+  const without = readWithoutCalls(seen, contrasts);
+  if (without === undefined || !areAnswered(without)) return null;
+  const before = new Set(listParts(without.head));
+  const after = listParts(last.head);
+  const asked = readGiven(last)?.texts;
+  for (const { tool, texts } of listGiven(seen.slice(0, -1))) {
+    for (const [text, written] of texts) {
+      const parts = after.filter((part) => squash(part).includes(text));
+      const isRemoved = holds(without.base, text) && !last.bases.some((base) => holds(base, text));
+      if (!isRemoved || parts.length === 0 || asked?.has(text) === true || !parts.every((part) => before.has(part)))
+        continue;
+      return { what: `it still has ${quote(written)}, which ${tool} was given before`, isShownBy: () => false };
+    }
+  }
+  return null;
+}
+
+/** Finds a line or an item that no call names, and that is there before and after the calls on the base, and before them only on the change. */
+export function findTaken(seen: readonly SeenStep[], last: SeenStep, contrasts: Contrasts): LostEffect | null {
+  const without = readWithoutCalls(seen, contrasts);
+  if (without === undefined || !areAnswered(without)) return null;
+  const given = listGiven(seen.slice(0, -1));
+  const maker = given.at(-1);
+  const [head, ...others] = [last.head, without.base, without.head].map((outcome) => new Set(listParts(outcome)));
+  const bases = last.bases.map((base) => new Set(listParts(base)));
+  for (const part of bases[0] ?? []) {
+    const text = squash(part);
+    const isNamed = given.some(({ texts }) =>
+      [...texts.keys()].some((own) => text.includes(own) || own.includes(text)),
+    );
+    const wasThere = [...bases, ...others].every((parts) => parts.has(part));
+    if (maker === undefined || isNamed || !wasThere || head?.has(part) !== false || holds(last.head, text)) continue;
+    return {
+      what: `after ${maker.tool}, it no longer has ${quote(part)}, which no call names`,
+      isShownBy: (value) => holds(value, text),
+    };
+  }
+  return null;
+}
+
+/** Reads the answers of both sides to the last request without the calls before it. */
+function readWithoutCalls(seen: readonly SeenStep[], contrasts: Contrasts): Contrast | undefined {
+  const session = leaveCallsOut(seen.map(({ request }) => request));
+  return session === null ? undefined : contrasts.get(writeSession(session));
+}
+
+const areAnswered = ({ base, head }: Contrast) => [base, head].every((outcome) => isAnswered({ outcome }));
+
+const writeOwn = ({ request }: ComparedRequest) => JSON.stringify(request);

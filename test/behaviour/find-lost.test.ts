@@ -1,0 +1,195 @@
+import { describe, expect, it } from 'vitest';
+import { type Contrasts, leaveArgumentsOut, writeSession } from '../../src/behaviour/lost/contrasts.ts';
+import { findLost } from '../../src/behaviour/lost/find-lost.ts';
+import type { SeenStep } from '../../src/behaviour/lost/seen.ts';
+import type { Outcome } from '../../src/explore/exploration.ts';
+
+const answer = (value: object): Outcome => ({
+  kind: 'result',
+  isError: false,
+  result: { content: [{ type: 'text', text: JSON.stringify(value) }], structuredContent: { ...value } },
+});
+const words = (text: string): Outcome => ({
+  kind: 'result',
+  isError: false,
+  result: { content: [{ type: 'text', text }] },
+});
+
+const step = (tool: string, args: object, outcomes: { base: Outcome; head: Outcome }, mayMake = false): SeenStep => ({
+  request: { request: { kind: 'tool', tool, arguments: { ...args } }, isWrong: false, mayMake },
+  bases: [outcomes.base, outcomes.base],
+  head: outcomes.head,
+});
+const make = (args: object) => step('add', args, { base: words('Added.'), head: words('Added.') }, true);
+
+/** The answers to the last step without the others. */
+const withoutOthers = ({ request }: SeenStep, base: Outcome, head: Outcome): Contrasts =>
+  new Map([[writeSession([request.request]), { base, head }]]);
+
+const tea = { title: 'Green tea', body: 'It is served hot.' };
+const none = answer({ query: 'Green tea', found: [] });
+
+/** Searches for what was made. */
+const search = (head: Outcome, base = answer({ query: 'Green tea', found: [tea] })) =>
+  step('search', { query: 'Green tea' }, { base, head });
+
+describe('findLost', () => {
+  it('finds a search that answers as if nothing was made', () => {
+    const last = search(none);
+    expect(findLost([make(tea), last], withoutOthers(last, none, none))?.what).toBe(
+      'it no longer finds "Green tea", which add was given before',
+    );
+  });
+
+  it.each<[string, Outcome, Outcome]>([
+    ['another name of a list', answer({ hits: [tea] }), answer({ hits: [] })],
+    ['words', words('1. Green tea: It is served hot.'), words('Nothing is found.')],
+    ['other fields', answer({ found: [{ id: 1 }] }), answer({ found: [] })],
+  ])('leaves an answer with %s to a person', (_, head, headAlone) => {
+    const last = search(head);
+    expect(findLost([make(tea), last], withoutOthers(last, none, headAlone))).toBeNull();
+  });
+
+  it('leaves an answer alone whose base does not show what was made', () => {
+    const base = answer({ query: 'Green tea', hint: 'Type a word.' });
+    const last = search(none, base);
+    expect(findLost([make(tea), last], withoutOthers(last, base, none))).toBeNull();
+  });
+
+  it('needs the answers without the call if the texts of no other call are found', () => {
+    const last = search(words('Nothing is found.'), words('1. Green tea: It is served hot.'));
+    expect(findLost([make(tea), last], new Map())).toBeNull();
+  });
+
+  it('finds that only the texts of one call are missing', () => {
+    const coffee = { title: 'Coffee', body: 'It is black.' };
+    const list = (items: object[]) => answer({ items });
+    const listed = (head: object[]) => step('list', {}, { base: list([tea, coffee]), head: list(head) });
+    const alone = (last: SeenStep) => withoutOthers(last, list([]), list([]));
+    const find = (last: SeenStep) => findLost([make(tea), make(coffee), last], alone(last))?.what;
+    expect(find(listed([tea]))).toBe('it no longer finds "Coffee", which add was given before');
+    expect(find(listed([tea, { title: 'COFFEE' }]))).toBeUndefined();
+    expect(find(listed([{ id: 1 }, { id: 2 }]))).toBeUndefined();
+  });
+
+  it('finds a removal that removes nothing', () => {
+    const [full, empty] = [answer({ items: [tea] }), answer({ items: [] })];
+    const read = (base: Outcome, head: Outcome) => step('list', {}, { base, head });
+    const remove = step('remove', { title: 'Green tea' }, { base: words('Removed.'), head: words('Removed.') }, true);
+    const find = (head: Outcome) => findLost([make(tea), read(full, full), remove, read(empty, head)], new Map())?.what;
+    expect(find(full)).toBe('it still finds "Green tea" after remove, as if that had done nothing');
+    expect(find(answer({ items: [{ ...tea, isRemoved: true }] }))).toBeUndefined();
+  });
+
+  it('finds that only the line with what was made has other words', () => {
+    const read = (head: string) =>
+      step('read', { path: 'a.txt' }, { base: words('First\nGreen tea\nLast'), head: words(head) });
+    const find = (head: string) => findLost([make({ line: 'Green tea' }), read(head)], new Map())?.what;
+    expect(find('First\n$& tea\nLast')).toBe('it no longer finds "Green tea", which add was given before');
+    expect(find('1 First\n2 $& tea\n3 Last')).toBeUndefined();
+    expect(find('First\nGREEN-TEA\nLast')).toBeUndefined();
+  });
+
+  it('finds what a call removes on the base and leaves on the change', () => {
+    const [coffee, link] = [{ title: 'Coffee' }, { from: 'Green tea', to: 'Coffee' }];
+    const remove = step('remove', { title: 'Green tea' }, { base: words('Removed.'), head: words('Removed.') }, true);
+    const all = answer({ items: [tea, coffee], links: [link] });
+    const find = (head: object) => {
+      const last = step('list', {}, { base: answer({ items: [coffee], links: [] }), head: answer(head) });
+      return findLost([remove, last], withoutOthers(last, all, all))?.what;
+    };
+    expect(find({ items: [coffee], links: [link] })).toBe('it still has "Green tea", which remove was given before');
+    expect(find({ items: [{ ...tea, isRemoved: true }, coffee], links: [] })).toBeUndefined();
+  });
+
+  it('finds what a call removes in addition to what it names', () => {
+    const [green, black] = ['Green tea', 'Black tea'];
+    const remove = step('remove', { title: green }, { base: words('Removed.'), head: words('Removed.') }, true);
+    const list = (...items: string[]) => answer({ items });
+    const find = (head: Outcome, headAlone = list(green, black)) => {
+      const last = step('list', {}, { base: list(black), head });
+      return findLost([remove, last], withoutOthers(last, list(green, black), headAlone))?.what;
+    };
+    expect(find(list())).toBe('after remove, it no longer has "Black tea", which no call names');
+    expect(find(list(black, green))).toBe('it still has "Green tea", which remove was given before');
+    // It lists them otherwise without the call, too.
+    expect(find(answer({ count: 0 }), answer({ count: 1 }))).toBeUndefined();
+  });
+
+  it('finds that the same call has an effect again', () => {
+    const list = (...items: object[]) => answer({ items });
+    const read = (base: Outcome, head: Outcome) => step('list', {}, { base, head });
+    const find = (head: Outcome) =>
+      findLost([make(tea), read(list(tea), list(tea)), make(tea), read(list(tea), head)], new Map())?.what;
+    expect(find(list(tea, tea))).toBe('the same call of add changes it again');
+    const another = make({ title: 'Coffee' });
+    const seen = [make(tea), read(list(tea), list(tea)), another, read(list(tea), list(tea, tea))];
+    expect(findLost(seen, new Map())).toBeNull();
+  });
+
+  it('finds arguments that stand under the names of each other', () => {
+    const link = { from: 'Tea', to: 'Water', kind: 'needs' };
+    const made = step('link', link, { base: words('Done.'), head: words('Done.') }, true);
+    const find = (head: object) =>
+      findLost(
+        [made, step('list', {}, { base: answer({ links: [link] }), head: answer({ links: [head] }) })],
+        new Map(),
+      )?.what;
+    expect(find({ ...link, from: 'Water', to: 'Tea' })).toBe('from is "Water", which link was given as to');
+    expect(find({ ...link, from: 'TEA', kind: 'Needs a lot of' })).toBeUndefined();
+  });
+
+  it.each<[string, object, Outcome, Outcome, string | undefined]>([
+    [
+      'an empty list',
+      { query: 'Green tea' },
+      answer({ found: [tea] }),
+      answer({ found: [] }),
+      'found is empty, and should have "Green tea"',
+    ],
+    ['no list', { query: 'Green tea' }, answer({ found: [tea] }), answer({ hits: [] }), undefined],
+    ['an empty list of others', { query: 'Green' }, answer({ found: ['Coffee'] }), answer({ found: [] }), undefined],
+    [
+      'something for an unknown name',
+      { name: 'no-such-thing' },
+      answer({ found: [] }),
+      answer({ found: [tea] }),
+      'found has 1 item for "no-such-thing"',
+    ],
+    [
+      'the unknown name',
+      { name: 'no-such-thing' },
+      answer({ found: [] }),
+      answer({ found: [{ missing: 'no-such-thing' }] }),
+      undefined,
+    ],
+    [
+      'something for a known name',
+      { name: 'Green tea' },
+      answer({ found: [] }),
+      answer({ found: ['Coffee'] }),
+      undefined,
+    ],
+  ])('judges %s by what was asked for', (_, args, base, head, what) => {
+    expect(findLost([step('search', args, { base, head })], new Map())?.what).toBe(what);
+  });
+
+  it('finds an argument without an effect', () => {
+    const list = (...items: string[]) => answer({ items });
+    const find = (head: Outcome, { base = list('a', 'b'), alone = list('a', 'b') } = {}) => {
+      const last = step('list', { limit: 1, sort: 'name' }, { base: list('a'), head });
+      const [less] = leaveArgumentsOut([last.request]);
+      const contrasts = new Map([[writeSession(less?.session ?? []), { base, head: alone }]]);
+      return findLost([last], contrasts)?.what;
+    };
+    expect(find(list('a', 'b'))).toBe('limit of list has no effect any more');
+    expect(find(list('b'))).toBeUndefined();
+    expect(find(list('a', 'b', 'c'), { alone: list('a', 'b', 'c') })).toBeUndefined();
+  });
+
+  it('does not judge errors, which are broken', () => {
+    const refused: Outcome = { kind: 'error', code: -32603, message: 'Out of order' };
+    const last = search(refused);
+    expect(findLost([make(tea), last], withoutOthers(last, none, refused))).toBeNull();
+  });
+});
