@@ -1,8 +1,10 @@
 import { appendAll } from '../base/lists.ts';
 import { isJsonEqual, type JsonObject } from '../base/json.ts';
 import { readsLikeError } from '../explore/answers.ts';
-import type { Outcome } from '../explore/exploration.ts';
+import type { ExploredRequest, Outcome } from '../explore/exploration.ts';
+import { refusesOption } from '../explore/features/list-features.ts';
 import { readOutcomeText } from '../explore/stability/texts.ts';
+import { optionText } from '../explore/vocabulary/typical-values.ts';
 import { namesOutside } from '../explore/world/canary.ts';
 import type { BehaviourKind } from '../model/behaviour.ts';
 import { compareValues } from './compare-values.ts';
@@ -68,8 +70,8 @@ export function compareRun(
       };
     const outcome = normalizeOutcome(own.observation.outcome, roots.head);
     seen.push({ request, bases: outcomes, head: outcome });
-    const isOutside = namesOutside(JSON.stringify(request.request));
-    const compared = compareOutcomes(outcomes, outcome, { isWrong, isOutside, callMs });
+    const guards = guarded.filter(({ isIn }) => isIn(request.request));
+    const compared = compareOutcomes(outcomes, outcome, { isWrong, guards, callMs });
     const found = (compared.length === 0 ? [] : replaceLost(compared, findLost(seen, contrasts))).map((each) => ({
       ...each,
       step,
@@ -95,9 +97,27 @@ export function compareRun(
   return { differences, unstable: null };
 }
 
-/** Matches a refusal because of the place of a file, and not of its form. */
-const refusesPlace =
-  /\b(?:outside|within|allowed|denied|forbidden|traversal|permission|permitted|escapes?|unauthorized)\b/i;
+/** What a careful server refuses, and how it says so. */
+interface Guard {
+  what: string;
+  isIn: (request: ExploredRequest) => boolean;
+  refusal: RegExp;
+}
+
+const guarded: readonly Guard[] = [
+  {
+    what: 'a path outside of the workspace is no longer refused',
+    isIn: (request) => namesOutside(JSON.stringify(request)),
+    // Because of the place of a file, and not of its form.
+    refusal: /\b(?:outside|within|allowed|denied|forbidden|traversal|permission|permitted|escapes?|unauthorized)\b/i,
+  },
+  {
+    what: 'a text that a program takes for an option is no longer refused',
+    isIn: (request) =>
+      request.kind === 'tool' && Object.values(request.arguments).some((value) => value === optionText),
+    refusal: refusesOption,
+  },
+];
 
 type StepDifference = Omit<FoundDifference, 'step'>;
 
@@ -111,7 +131,7 @@ function replaceLost(differences: StepDifference[], lost: LostEffect | null): St
 function compareOutcomes(
   bases: readonly Outcome[],
   head: Outcome,
-  { isWrong, isOutside, callMs }: { isWrong: boolean; isOutside: boolean; callMs: number },
+  { isWrong, guards, callMs }: { isWrong: boolean; guards: readonly Guard[]; callMs: number },
 ): StepDifference[] {
   const [base] = bases;
   if (base === undefined || bases.every((each) => isJsonEqual(each, head))) return [];
@@ -133,10 +153,8 @@ function compareOutcomes(
       const what = 'the same text is no longer marked as an error';
       return [{ ...whole, kind: 'broken', pointer: '/isError', what, before: 'true', after: 'false' }];
     }
-    if (isOutside && bases.every((each) => refusesPlace.test(readText(each)))) {
-      const what = 'a path outside of the workspace is no longer refused';
-      return [{ ...whole, kind: 'broken', what, ...shown }];
-    }
+    const guard = guards.find(({ refusal }) => bases.every((each) => refusal.test(readText(each))));
+    if (guard !== undefined) return [{ ...whole, kind: 'broken', what: guard.what, ...shown }];
     const what = 'a result instead of an error';
     return [
       {

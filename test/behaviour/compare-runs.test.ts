@@ -57,7 +57,7 @@ describe('compareRun', () => {
     expect(kinds({ error: 'there is no file' }, { error: 'there is no note' })).toEqual(['changed']);
   });
 
-  it('takes a path outside of the workspace that is no longer refused for broken, and another one for fixed', () => {
+  it('takes a path outside of the workspace, or an option, that is no longer refused for broken, and another text for fixed', () => {
     const refuse = (message: string): SentStep[] =>
       run({}, '').map((step) => ({
         ...step,
@@ -72,5 +72,8 @@ describe('compareRun', () => {
     expect(read('../outside/outside.txt')).toEqual(['broken']);
     expect(read('{{workspace}}/outside/outside.txt')).toEqual(['fixed']);
     expect(read('../outside/outside.txt', 'Not a JSON file')).toEqual(['fixed']);
+    expect(read('--all', 'The path cannot start with a dash')).toEqual(['broken']);
+    expect(read('--all', 'There is no such file')).toEqual(['fixed']);
+    expect(read('all', 'The path cannot start with a dash')).toEqual(['fixed']);
   });
 });

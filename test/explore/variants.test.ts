@@ -142,10 +142,10 @@ describe('listVariants', () => {
     expect(variants).toEqual([
       { edits: [{ oldText: 'alpha', newText: special }] },
       { body: special },
-      { body: '' },
       { slug: '--all' },
-      { since: '' },
       { since: '--all' },
+      { body: '' },
+      { since: '' },
     ]);
   });
 });

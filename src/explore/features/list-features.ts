@@ -61,9 +61,12 @@ export function listStepFeatures(step: ObservedStep | undefined, inventory: Inve
   return [{ kind: 'tool', subject }, ...parameters, result, ...asked];
 }
 
+/** Matches a refusal of a text that a program would take for an option. */
+export const refusesOption = /\b(?:start|begin|option|flag|dash|hyphen|inject)/i;
+
 /** Lists the parameters in which a server refuses an option because it is one. */
 function listGuards(request: ExploredRequest, words: string): Feature[] {
-  if (request.kind !== 'tool' || !/\b(?:start|begin|option|flag|dash|hyphen|inject)/i.test(words)) return [];
+  if (request.kind !== 'tool' || !refusesOption.test(words)) return [];
   const { tool, arguments: args } = request;
   const named = Object.keys(args).filter((name) => args[name] === optionText);
   return named.map((name) => ({ kind: 'guard', tool, name }));

@@ -61,14 +61,18 @@ function fillSetup(
 
 const isEmpty = (added: JsonObject) => Object.values(added).includes('');
 
-/** Makes arguments with special characters where a person writes freely, empty ones where the schema allows them, and options elsewhere. */
+/** Makes arguments with special characters where a person writes freely, options elsewhere, and empty ones where the schema allows them. */
 export function listUnusual(tool: ListedTool, working: JsonObject): JsonObject[] {
-  return tool.parameters.flatMap((parameter) =>
-    [
-      writeSpecial(parameter, tool, working[parameter.name]),
-      empty(parameter, tool),
-      writeOption(parameter, tool),
-    ].flatMap((value) => (value === undefined ? [] : [{ [parameter.name]: value }])),
+  const writers: ReadonlyArray<(parameter: Parameter) => unknown> = [
+    (parameter) => writeSpecial(parameter, tool, working[parameter.name]),
+    (parameter) => writeOption(parameter, tool),
+    (parameter) => empty(parameter, tool),
+  ];
+  return writers.flatMap((write) =>
+    tool.parameters.flatMap((parameter) => {
+      const value = write(parameter);
+      return value === undefined ? [] : [{ [parameter.name]: value }];
+    }),
   );
 }
 
