@@ -111,9 +111,9 @@ interface GroupWatch {
 
 /**
  * Watches a group. Reading the table of all processes takes milliseconds, and more with each process of the machine. So it is read only if
- * the group exists and no member that is known from before still runs. `listMembers` lists known members apart from the leader.
+ * the group exists, `listMembers` does not know all members, and no member that is known from before still runs.
  */
-function watchGroup(groupId: number, listMembers: () => readonly number[] = () => []): GroupWatch {
+function watchGroup(groupId: number, listMembers: () => readonly number[] | null = () => null): GroupWatch {
   let found: readonly number[] = [groupId];
   let mayBeReaped = false;
   const isMember = (pid: number) => readProcess(pid)?.groupId === groupId;
@@ -121,7 +121,9 @@ function watchGroup(groupId: number, listMembers: () => readonly number[] = () =
     isAlive: () => {
       if (!sendSignal(-groupId, 0)) return false;
       if (process.platform !== 'linux') return true;
-      if (found.some(isMember) || listMembers().some(isMember)) {
+      const members = listMembers();
+      if (members !== null) return members.some(isMember);
+      if (found.some(isMember)) {
         mayBeReaped = true;
         return true;
       }
@@ -150,14 +152,14 @@ export function signalGroup(groupId: number, signal: 'SIGTERM' | 'SIGKILL'): voi
 }
 
 /**
- * Waits until the group has ended; false if it still runs after `timeoutMs`. `listMembers` lists members that are known already, apart from
- * the leader.
+ * Waits until the group has ended; false if it still runs after `timeoutMs`. `listMembers` lists its members, ended ones included, if all
+ * are known.
  */
 export async function waitForGroupEnd(
   clock: Clock,
   groupId: number,
   timeoutMs: number,
-  listMembers?: () => readonly number[],
+  listMembers?: () => readonly number[] | null,
 ): Promise<boolean> {
   const endsAtMs = clock.monotonicMs() + timeoutMs;
   const group = watchGroup(groupId, listMembers);

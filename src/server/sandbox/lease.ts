@@ -17,8 +17,11 @@ const pollIntervalMs = 20;
 export interface SandboxLease {
   /** True if the program itself has started; false until the sandbox is made, and if that fails. */
   readonly hasStarted: boolean;
-  /** Lists the processes in the group of the child that are known to make the sandbox. Some of them may have ended. */
-  readonly listWrappers: () => readonly number[];
+  /**
+   * Lists the processes in the group of the child: those that make the sandbox. Some of them may have ended. The last one of the sandbox
+   * ends after all others in it. Null while the sandbox is made.
+   */
+  readonly listWrappers: () => readonly number[] | null;
   /** Sends SIGTERM to the program and everything that it has started, and waits until they have ended, at most `graceMs`. */
   terminate(clock: Clock, graceMs: number): Promise<void>;
   /** Makes the kernel end everything that is left in the sandbox. */
@@ -32,7 +35,7 @@ export interface SandboxLease {
 export function holdSandbox(child: ChildProcess): SandboxLease {
   let hasStarted = false;
   /** The child and its direct children: the first process of the namespace, and the parent of the program. */
-  let wrappers: number[] = [];
+  let wrappers: number[] | null = null;
   const release = child.stdio[releaseDescriptor];
   release?.on('error', () => {});
   release?.once('data', () => {
@@ -44,7 +47,7 @@ export function holdSandbox(child: ChildProcess): SandboxLease {
   const isWrapper = (entry: ProcessEntry | null) => entry?.groupId === child.pid;
   const listServer = (): ProcessEntry[] => {
     // The loop also visits entries that are added to the Set meanwhile.
-    const parents = new Set(wrappers.filter((pid) => isWrapper(readProcess(pid))));
+    const parents = new Set((wrappers ?? []).filter((pid) => isWrapper(readProcess(pid))));
     const found: ProcessEntry[] = [];
     for (const parent of parents) {
       for (const pid of listChildren(parent)) {

@@ -147,8 +147,8 @@ export function buildNetworkEntry(
  * 2. `nsenter` forks into the namespace, waits, and ends as its child does: with the same exit code or by the same signal, SIGKILL
  *    included. A second `nsenter` is the parent of the server, so that the server's parent is not process 1, which some servers read
  *    as "orphaned".
- * 3. The last shell enters the directory through the new mounts, reports the start on the release descriptor and becomes the server,
- *    in its own session as without a sandbox.
+ * 3. The shell before it enters the directory through the new mounts, and reports the start on the release descriptor. Without a new shell,
+ *    the last program becomes the server, in its own session as without a sandbox.
  */
 export function buildStart(
   tools: SandboxTools,
@@ -180,12 +180,11 @@ exec 4<&- 5<&- 6<&-
 { trap '' HUP INT QUIT TERM; read -r _ <&3 & wait; } </dev/null >/dev/null 2>&1 &
 exec ${nsenter} --pid=/proc/self/ns/pid_for_children -- ${shell} -c "$@"
 `;
-  // For root, /proc has settings of the whole machine, so they become read-only.
+  // For root, /proc has settings of the whole machine, so they become read-only. One call of mount(8) does both steps of that.
   const settingsOfMachine =
     user.uid === 0
       ? `for path in /proc/sys /proc/sysrq-trigger; do
-  [ -e $path ] || continue
-  ${mount} -o bind $path $path && ${mount} -o remount,bind,ro $path || exit 125
+  [ ! -e $path ] || ${mount} --no-canonicalize -o bind,ro $path $path || exit 125
 done`
       : '';
   const drop =
@@ -195,15 +194,13 @@ done`
   const inside = `
 ${mount} -t proc -o nosuid,nodev,noexec proc /proc || exit 125
 ${settingsOfMachine}
-exec ${nsenter} --pid=/proc/self/ns/pid -- ${drop} ${shell} -c "$@"
-`;
-  const last = `
 cd -- "$1" || exit 125
 shift
 echo >&3
-exec ${env} "$@" 3>&-
+exec 3>&-
+exec ${nsenter} --pid=/proc/self/ns/pid -- ${drop} ${env} "$@"
 `;
   // Each script gets the next one and its arguments as its own.
-  const scripts = [shell, '-c', begin, 'sh', inside, 'sh', last, 'sh'];
+  const scripts = [shell, '-c', begin, 'sh', inside, 'sh'];
   return [...enter, '--', unshare, '--mount', '--pid', '--', ...scripts, cwd, ...settings, setsid, '--', ...words];
 }
