@@ -175,6 +175,16 @@ describe.each(makers)('a sandbox that %s makes', (maker) => {
     expect((await lab.run(sh('mv "$1" "$1.old"', lab.workspace.path))).code).not.toBe(0);
   });
 
+  it.runIf(isMade && isRoot)('keeps the settings of the machine from root, at each level', async () => {
+    // The setting keeps its value where it can be written.
+    const setting = '/proc/sys/kernel/hostname';
+    const keep = `const { readFileSync, writeFileSync } = require('node:fs'); try { writeFileSync('${setting}', readFileSync('${setting}')); console.log('written'); } catch (error) { console.log(error.code); }`;
+    for (const mode of maker === 'bwrap' ? (['auto'] as const) : (['auto', 'required'] as const)) {
+      await using lab = await open({ mode });
+      expect((await lab.run(node(keep))).stdout).toBe('EROFS\n');
+    }
+  });
+
   it.runIf(isMade)('cuts the network off, and leaves a loopback interface', async () => {
     await using lab = await open({ network: 'off' });
     const listener = createServer().listen(0, '127.0.0.1');
