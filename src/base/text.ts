@@ -19,6 +19,11 @@ export function clipLines(lines: readonly string[], maxLength: number): string[]
   return lines.slice(first + 1);
 }
 
+/** Puts a text on one line, without control characters. */
+export function putOnOneLine(text: string): string {
+  return text.replaceAll(/[\s\p{Cc}\p{Cf}\p{Zl}\p{Zp}]+/gu, ' ').trim();
+}
+
 /** Cuts a text to at most `maxLength` UTF-16 units, the mark at its end included. */
 export function clipText(text: string, maxLength: number): string {
   return text.length <= maxLength ? text : `${text.slice(0, maxLength - cutMark.length).toWellFormed()}${cutMark}`;

@@ -1,5 +1,5 @@
 import { isRecord, type JsonObject, listTexts } from '../base/json.ts';
-import { clipText } from '../base/text.ts';
+import { clipText, putOnOneLine } from '../base/text.ts';
 import { draftClient, draftSteps, escapeText } from '../explore/draft/draft-cases.ts';
 import type { HiddenTools } from '../explore/find-hidden.ts';
 import { settleSession } from '../explore/draft/settle.ts';
@@ -66,7 +66,7 @@ export function draftTask({ steps: seen, earlier, reason, isReplayed }: DraftedT
   const hasPath = JSON.stringify(content).includes('{{workspace}}');
   const why =
     own ?? (hasPath && !hasWorkspace ? 'it names a file of the machine, and the suite has no `workspace`' : null);
-  const comments = why === null ? [] : [`Not run: ${why.replaceAll(/[\s\p{Cc}\p{Cf}\p{Zl}\p{Zp}]+/gu, ' ')}.`];
+  const comments = why === null ? [] : [`Not run: ${putOnOneLine(why)}.`];
   return { content, comments, isCommentedOut: why !== null, steps: isReplayed ? steps : null };
 }
 

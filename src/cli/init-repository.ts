@@ -6,7 +6,7 @@ import { ConfigurationError, describeError, SandboxError, ServerStartError } fro
 import { isDirectory, readTextFile } from '../base/files.ts';
 import type { Logger } from '../base/logger.ts';
 import { type Redactor, redactDeep, Secret } from '../base/redaction.ts';
-import { clipText, formatCount } from '../base/text.ts';
+import { clipText, formatCount, putOnOneLine } from '../base/text.ts';
 import { systemClock } from '../base/time.ts';
 import { renderExplorationText } from '../explore/render/text.ts';
 import { generatedWorkspace, generateFiles } from '../explore/world/generated-files.ts';
@@ -143,7 +143,6 @@ export async function initRepository(
 const largestFailedShare = 0.25;
 
 const longestReason = 300;
-const unprintable = /[\s\p{Cc}\p{Cf}\p{Zl}\p{Zp}]+/gu;
 
 /** Comments new cases out that failed in their first run: no change of the server can explain that. Returns how many there are. */
 async function commentOutFailed(
@@ -157,7 +156,7 @@ async function commentOutFailed(
     const [reason = 'it failed'] = failures[0]?.reasons ?? [];
     return [
       id,
-      `Not run: it failed when it was written: ${clipText(redactText(reason, redactor).replaceAll(unprintable, ' '), longestReason)}`,
+      `Not run: it failed when it was written: ${clipText(putOnOneLine(redactText(reason, redactor)), longestReason)}`,
     ];
   });
   const text = await readTextFile(path);

@@ -1,5 +1,5 @@
 import { isRecord, type JsonObject } from '../base/json.ts';
-import { clipText } from '../base/text.ts';
+import { clipText, putOnOneLine } from '../base/text.ts';
 import type { CaseSubjects } from '../suite/add-cases.ts';
 import { createTaker, deriveSlug } from '../suite/case-ids.ts';
 import { readSuite } from '../suite/read.ts';
@@ -95,7 +95,7 @@ function findProblem(content: JsonObject, schema: JsonObject): string | null {
   if (Buffer.byteLength(JSON.stringify(schema)) > maxSchemaBytes) return 'it is longer than 16 KiB';
   const { findings } = readSuite(JSON.stringify({ suite: 'Draft', cases: [content] }), { file: 'draft' });
   const [first] = findings;
-  return first === undefined ? null : oneLine(first.message);
+  return first === undefined ? null : putOnOneLine(first.message);
 }
 
 function draftRequest(
@@ -112,7 +112,7 @@ function draftRequest(
 
 /** Drafts a prompt, commented out, because a person has to choose words that make the model call the tool. */
 function draftPrompt({ name, description }: SurveyedTool, model: string, takeId: (id: string) => string): DraftedCase {
-  const purpose = clipText(oneLine(description ?? `Use ${name}`), 200);
+  const purpose = clipText(putOnOneLine(description ?? `Use ${name}`), 200);
   return {
     subject: `a prompt for ${name}`,
     content: {
@@ -135,7 +135,7 @@ function explain(trial: Exclude<Trial, { kind: 'answered' }>): string {
   if (trial.kind === 'untried' || trial.kind === 'unsafe') return trial.reason;
   return trial.kind === 'silent'
     ? `the server gave no answer within ${trial.afterMs / 1000} s`
-    : `the server refused the sampled arguments: ${oneLine(trial.message)}`;
+    : `the server refused the sampled arguments: ${putOnOneLine(trial.message)}`;
 }
 
 /** Escapes `{{`, which begins a placeholder in an evals file. */
@@ -148,9 +148,4 @@ function escapeTexts(value: unknown): unknown {
   if (Array.isArray(value)) return value.map((item) => escapeTexts(item));
   if (!isRecord(value)) return value;
   return Object.fromEntries(Object.entries(value).map(([key, member]) => [key, escapeTexts(member)]));
-}
-
-/** Removes line breaks and control characters, which would end a comment. */
-function oneLine(text: string): string {
-  return text.replaceAll(/[\s\p{Cc}\p{Cf}\p{Zl}\p{Zp}]+/gu, ' ').trim();
 }

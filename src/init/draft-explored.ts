@@ -1,4 +1,4 @@
-import { clipText } from '../base/text.ts';
+import { clipText, putOnOneLine } from '../base/text.ts';
 import { draftCases, type Drafted, maxCases, type SuiteWorkspace } from '../explore/draft/draft-cases.ts';
 import { isPrivateName } from '../explore/draft/checks.ts';
 import type { Exploration } from '../explore/exploration.ts';
@@ -78,7 +78,7 @@ function draftPrompt(
   name: string,
   { description, model, takeId }: { description: string | null; model: string; takeId: (id: string) => string },
 ): AddedCase {
-  const purpose = (description ?? `Use ${name}`).replaceAll(/[\s\p{Cc}\p{Cf}\p{Zl}\p{Zp}]+/gu, ' ').trim();
+  const purpose = putOnOneLine(description ?? `Use ${name}`);
   const escape = (text: string) => text.replaceAll('{{', String.raw`\{{`);
   return {
     content: {

@@ -1,6 +1,6 @@
 import { ConfigurationError, describeError } from '../base/errors.ts';
 import { isRecord, type JsonObject, listTexts } from '../base/json.ts';
-import { clipText } from '../base/text.ts';
+import { clipText, putOnOneLine } from '../base/text.ts';
 import { type Clock, race } from '../base/time.ts';
 import type { Session } from '../mcp/session.ts';
 import type { ToolDeclaration } from '../mcp/tool-declarations.ts';
@@ -257,5 +257,5 @@ async function listNames(
 
 /** Returns one line without control characters, for a comment in a file. */
 function cleanMessage(text: string): string {
-  return clipText(text.replaceAll(/[\s\p{Cc}\p{Cf}\p{Zl}\p{Zp}]+/gu, ' ').trim(), longestMessage);
+  return clipText(putOnOneLine(text), longestMessage);
 }

@@ -22,7 +22,7 @@ import { chooseChecks } from './checks.ts';
 import { settleSession } from './settle.ts';
 import { joinWords, longestTitle, type RequiredNames, writeTitle } from './title.ts';
 import { isHarmlessRequest } from '../vocabulary/statements.ts';
-import { clipText, formatCount } from '../../base/text.ts';
+import { clipText, formatCount, putOnOneLine } from '../../base/text.ts';
 
 /** The most cases of a file: more are not read. */
 export const maxCases = 40;
@@ -387,7 +387,7 @@ function draftFinding({ kind, tool, message, session }: Finding, takeId: (id: st
   const title = `${tool ?? 'The server'}: ${kind}`;
   return {
     content: { id: takeId(deriveSlug(title, 'finding')), title: escapeText(title), steps },
-    comments: [`Finding ${kind}: ${message.replaceAll(/[\s\p{Cc}\p{Cf}\p{Zl}\p{Zp}]+/gu, ' ')}`],
+    comments: [`Finding ${kind}: ${putOnOneLine(message)}`],
     isCommentedOut: true,
   };
 }

@@ -113,7 +113,8 @@ export function openVariant(
     run: async (requests, { start, judge }) => {
       const current = await takeFit(requests, { start, judge });
       const { world, history, isRestored } = current;
-      if (current.sessions === 0) await restorer?.confirmReads(world);
+      // A session that wants a process of its own is the first in it.
+      if (current.sessions === 0 && start !== 'own') await restorer?.confirmReads(world);
       current.sessions += 1;
       const served = findServed(isSharing && start !== 'own' ? history : [], requests);
       const shared = served.requests.length;
