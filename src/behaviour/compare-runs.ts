@@ -7,6 +7,7 @@ import { readOutcomeText } from '../explore/stability/texts.ts';
 import { optionText } from '../explore/vocabulary/typical-values.ts';
 import { namesOutside } from '../explore/world/canary.ts';
 import type { BehaviourKind } from '../model/behaviour.ts';
+import { findReason } from '../model/process-end.ts';
 import { compareValues } from './compare-values.ts';
 import { focusTexts } from './focus.ts';
 import type { Contrasts } from './lost/contrasts.ts';
@@ -243,9 +244,9 @@ function describeLoss(outcome: Outcome): string {
 function printOutcome(outcome: Outcome, callMs: number): string {
   switch (outcome.kind) {
     case 'ended': {
-      const last = outcome.lastLines.at(-1);
+      const reason = findReason(outcome.lastLines);
       const how = outcome.signal === null ? `exit code ${outcome.exitCode}` : `signal ${outcome.signal}`;
-      return clip(last === undefined ? how : `${how}: ${last}`);
+      return clip(reason === null ? how : `${how}: ${reason}`);
     }
     case 'silent':
       return `no answer in ${callMs / 1000} s${outcome.isAlive ? '' : ', nor to a ping'}`;

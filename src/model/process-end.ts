@@ -13,6 +13,18 @@ export interface ProcessEnd {
   lastLines: readonly string[];
 }
 
+/** Lines that runtimes write in addition to the reason of a crash: places in the code, and what could be done. */
+const noise = /^\s*$|^\s+at |^Node\.js v\d|^\s*File "|^goroutine \d|^exit status \d|^note: run with |^\s*[\])}^~]*\s*$/;
+
+/** Matches the name of an exception with what it says, and the panic of a Go program. */
+const exception = /^(?:Uncaught )?(?:[A-Za-z_]\w*[.:]+)*\w*(?:Error|Exception|Exit)\b.*: \S|^panic: /;
+
+/** Finds the line that says why a program ended among the last ones of its output; the last one if no line does, null if there is none. */
+export function findReason(lastLines: readonly string[]): string | null {
+  const telling = lastLines.filter((line) => !noise.test(line));
+  return telling.findLast((line) => exception.test(line)) ?? telling.at(-1) ?? lastLines.at(-1) ?? null;
+}
+
 /** A line that a server wrote to stderr. */
 export interface OutputLine {
   /** When its first part was read, in epoch milliseconds. */

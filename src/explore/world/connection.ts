@@ -5,6 +5,7 @@ import { announceNames } from '../../mcp/abilities.ts';
 import { probeStdio, describeModernClient } from '../../mcp/probe-stdio.ts';
 import type { Handshake } from '../../mcp/protocol.ts';
 import type { Ability } from '../../model/client-abilities.ts';
+import { findReason } from '../../model/process-end.ts';
 import { connectChild } from '../../server/bridge/child.ts';
 import {
   createNotification,
@@ -236,6 +237,6 @@ function readInputRequired(reply: Reply): JsonObject | null {
 
 function describeExit({ code, signal, error, lastLines }: ProcessExit): string {
   const how = error === undefined ? `it ended with ${signal ?? `exit code ${code}`}` : error.message;
-  const last = lastLines.at(-1);
-  return last === undefined ? how : `${how}; its last line: ${last}`;
+  const reason = findReason(lastLines);
+  return reason === null ? how : `${how}; it wrote: ${reason}`;
 }
