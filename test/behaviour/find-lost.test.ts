@@ -88,6 +88,10 @@ describe('findLost', () => {
     expect(find('First\n$& tea\nLast')).toBe('it no longer finds "Green tea", which add was given before');
     expect(find('1 First\n2 $& tea\n3 Last')).toBeUndefined();
     expect(find('First\nGREEN-TEA\nLast')).toBeUndefined();
+    // A date can be written in several ways.
+    const dated = (head: string) =>
+      step('read', { path: 'a.txt' }, { base: words('First\n2024-01-02\nLast'), head: words(head) });
+    expect(findLost([make({ due: '2024-01-02' }), dated('First\nJan 2, 2024\nLast')], new Map())).toBeNull();
   });
 
   it('finds what a call removes on the base and leaves on the change', () => {
@@ -112,6 +116,8 @@ describe('findLost', () => {
     };
     expect(find(list())).toBe('after remove, it no longer has "Black tea", which no call names');
     expect(find(list(black, green))).toBe('it still has "Green tea", which remove was given before');
+    // What is in its place is no loss.
+    expect(find(list('Tea of today'))).toBeUndefined();
     // It lists them otherwise without the call, too.
     expect(find(answer({ count: 0 }), answer({ count: 1 }))).toBeUndefined();
   });

@@ -37,7 +37,8 @@ export function findMissing(seen: readonly SeenStep[], last: SeenStep, contrasts
       all.some((other) =>
         [...other.texts.keys()].some((text) => !texts.has(text) && !isFixed(text) && isFoundByHead(text)),
       );
-    if (!isAsWithout && (own.some(isFoundByHead) || !(isOtherFound() || isAllElseKept(last, proofs)))) continue;
+    const isOnlyDifference = () => isAllElseKept(last, proofs) && proofs.some((text) => /\p{L}{3}/u.test(text));
+    if (!isAsWithout && (own.some(isFoundByHead) || !(isOtherFound() || isOnlyDifference()))) continue;
     return {
       what: `it no longer finds ${quote(texts.get(proof) ?? proof)}, which ${tool} was given before`,
       isShownBy: (value) => proofs.some((text) => holds(value, text)),
@@ -46,7 +47,10 @@ export function findMissing(seen: readonly SeenStep[], last: SeenStep, contrasts
   return null;
 }
 
-/** Checks if an answer of the change has all lines and items of the base but those with these texts, and at least one that was not asked for. */
+/**
+ * Checks if an answer of the change has all lines and items of the base but those with these texts, and at least one that was not asked
+ * for. So its format is the same.
+ */
 function isAllElseKept(last: SeenStep, texts: readonly string[]): boolean {
   const kept = new Set(listParts(last.head));
   const asked = [...(readGiven(last)?.texts.keys() ?? [])];
@@ -131,27 +135,31 @@ export function findLeft(seen: readonly SeenStep[], last: SeenStep, contrasts: C
   return null;
 }
 
-/** Finds a line or an item that no call names, and that is there before and after the calls on the base, and before them only on the change. */
+/**
+ * Finds a line or an item that no call names, and that is there before and after the calls on the base, and before them only on the change.
+ * Where the change has another one in its place, it may follow another rule.
+ */
 export function findTaken(seen: readonly SeenStep[], last: SeenStep, contrasts: Contrasts): LostEffect | null {
   const without = readWithoutCalls(seen, contrasts);
-  if (without === undefined || !areAnswered(without)) return null;
   const given = listGiven(seen.slice(0, -1));
   const maker = given.at(-1);
-  const [head, ...others] = [last.head, without.base, without.head].map((outcome) => new Set(listParts(outcome)));
-  const bases = last.bases.map((base) => new Set(listParts(base)));
-  for (const part of bases[0] ?? []) {
-    const text = squash(part);
-    const isNamed = given.some(({ texts }) =>
-      [...texts.keys()].some((own) => text.includes(own) || own.includes(text)),
-    );
-    const wasThere = [...bases, ...others].every((parts) => parts.has(part));
-    if (maker === undefined || isNamed || !wasThere || head?.has(part) !== false || holds(last.head, text)) continue;
-    return {
-      what: `after ${maker.tool}, it no longer has ${quote(part)}, which no call names`,
-      isShownBy: (value) => holds(value, text),
-    };
-  }
-  return null;
+  if (without === undefined || !areAnswered(without) || maker === undefined) return null;
+  const head = listParts(last.head);
+  const bases = last.bases.map(listParts);
+  const before = [without.base, without.head].map(listParts);
+  const isNamed = (text: string) =>
+    given.some(({ texts }) => [...texts.keys()].some((own) => text.includes(own) || own.includes(text)));
+  const taken = bases[0]?.find(
+    (part) =>
+      [...bases, ...before].every((parts) => parts.includes(part)) &&
+      !isNamed(squash(part)) &&
+      !holds(last.head, squash(part)),
+  );
+  if (taken === undefined || bases.some(({ length }) => length <= head.length)) return null;
+  return {
+    what: `after ${maker.tool}, it no longer has ${quote(taken)}, which no call names`,
+    isShownBy: (value) => holds(value, squash(taken)),
+  };
 }
 
 /** Reads the answers of both sides to the last request without the calls before it. */
