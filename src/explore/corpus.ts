@@ -18,7 +18,7 @@ export interface KeptSession {
 
 /** The most sessions for each tool, and at least. */
 const sessionsPerTool = 4;
-const leastSessions = 40;
+const leastSessions = 48;
 
 /** The most different refusals of a tool that are kept. */
 const maxRefusals = 4;

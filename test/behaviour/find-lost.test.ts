@@ -180,6 +180,19 @@ describe('findLost', () => {
     expect(findLost([step('search', args, { base, head })], new Map())?.what).toBe(what);
   });
 
+  it('finds a change of something unknown that is confirmed', () => {
+    const refused: Outcome = { kind: 'error', code: -32602, message: 'There is no-such-thing' };
+    const find = (tool: string, args: object, { base = refused, head = words('Tagged.'), mayMake = true } = {}) =>
+      findLost([step(tool, args, { base, head }, mayMake)], new Map())?.what;
+    const unknown = { title: 'no-such-thing', tag: 'green' };
+    expect(find('tag_note', unknown)).toBe('it is confirmed, although nothing is "no-such-thing"');
+    expect(find('tag_note', { ...unknown, title: 'Green tea' })).toBeUndefined();
+    // It may make what is missing, removing nothing is no loss, and a reader may answer without an error.
+    expect(find('tag_note', unknown, { head: words('Made no-such-thing and tagged it.') })).toBeUndefined();
+    expect(find('delete_note', unknown)).toBeUndefined();
+    expect(find('read_note', unknown, { mayMake: false })).toBeUndefined();
+  });
+
   it('finds an argument without an effect', () => {
     const list = (...items: string[]) => answer({ items });
     const find = (head: Outcome, { base = list('a', 'b'), alone = list('a', 'b') } = {}) => {

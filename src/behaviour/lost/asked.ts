@@ -1,6 +1,8 @@
 import { isJsonEqual, isRecord, listTexts } from '../../base/json.ts';
 import { formatCount } from '../../base/text.ts';
+import { isRefused } from '../../explore/answers.ts';
 import { printMasked } from '../../explore/stability/texts.ts';
+import { readVerb } from '../../explore/vocabulary/names.ts';
 import { unknownValues } from '../../explore/vocabulary/typical-values.ts';
 import { type Contrasts, leaveArgumentsOut, writeSession } from './contrasts.ts';
 import {
@@ -67,6 +69,17 @@ export function findUnknown(_: readonly SeenStep[], last: SeenStep): LostEffect 
     return { what: `${name} has ${found} for ${quote(unknown[1])}`, isShownBy: (value) => value === base };
   }
   return null;
+}
+
+/** Finds that a change of something that no server knows is confirmed, where the base refuses it. To remove it may be no error. */
+export function findConfirmed(last: SeenStep): LostEffect | null {
+  const { request, mayMake } = last.request;
+  if (request.kind !== 'tool' || !mayMake || readVerb(request.tool) === 'remove') return null;
+  if (!last.bases.every((outcome) => isRefused({ outcome }))) return null;
+  const texts = [...(readGiven(last)?.texts ?? [])];
+  const unknown = texts.find(([text, given]) => given.includes(unknownValues.text) && !holds(last.head, text));
+  if (unknown === undefined) return null;
+  return { what: `it is confirmed, although nothing is ${quote(unknown[1])}`, isShownBy: () => false };
 }
 
 /** Finds an argument without which the base answers otherwise, and the change does not. */

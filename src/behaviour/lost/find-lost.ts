@@ -1,5 +1,5 @@
 import { isAnswered } from '../../explore/answers.ts';
-import { findEmptied, findIgnored, findSwapped, findUnknown } from './asked.ts';
+import { findConfirmed, findEmptied, findIgnored, findSwapped, findUnknown } from './asked.ts';
 import type { Contrasts } from './contrasts.ts';
 import { findLeft, findMissing, findRemaining, findRepeated, findTaken, findUndone } from './made.ts';
 import type { LostEffect, SeenStep } from './seen.ts';
@@ -12,7 +12,7 @@ import type { LostEffect, SeenStep } from './seen.ts';
 export function findLost(seen: readonly SeenStep[], contrasts: Contrasts): LostEffect | null {
   const last = seen.at(-1);
   if (last === undefined || !isAnswered({ outcome: last.head })) return null;
-  if (!last.bases.some((outcome) => isAnswered({ outcome }))) return findUndone(seen, last);
+  if (!last.bases.some((outcome) => isAnswered({ outcome }))) return findUndone(seen, last) ?? findConfirmed(last);
   if (!last.bases.every((outcome) => isAnswered({ outcome }))) return null;
   for (const find of finders) {
     const found = find(seen, last, contrasts);
