@@ -216,7 +216,7 @@ async function askContrasts(
     .flatMap(leaveArgumentsOut)
     .flatMap(({ tool, name, session }) => (canLack(tool, name) ? [session] : []));
   const wanted = new Map([
-    ...byKey(changed.flatMap((requests) => leaveCallsOut(requests) ?? []).map((request) => [request])),
+    ...byKey(changed.map(leaveCallsOut).filter((session) => session !== null)),
     ...[...byKey(less)].slice(0, maxLessArguments),
   ]);
   const contrasts = new Map<string, Contrast>();
