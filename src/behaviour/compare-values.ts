@@ -152,7 +152,7 @@ function describeTexts(base: string, head: string, { pointer, exact }: At, what:
 }
 
 /** Reads a text that is a JSON object or array; null for another text. */
-function readDocument(text: string): object | null {
+export function readDocument(text: string): object | null {
   const document = /^\s*[[{]/.test(text) ? tryParseJson(text) : undefined;
   return typeof document === 'object' ? document : null;
 }

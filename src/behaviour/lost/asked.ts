@@ -9,8 +9,8 @@ import {
   holds,
   isMaking,
   type LostEffect,
+  openDocument,
   quote,
-  readDocument,
   readGiven,
   readResult,
   type SeenStep,
@@ -111,7 +111,7 @@ interface Pair {
 const listPairs = ({ bases, head }: SeenStep) => [...walkPairs('the answer', bases.map(readResult), readResult(head))];
 
 function* walkPairs(name: string, bases: readonly unknown[], head: unknown): Generator<Pair> {
-  const [lefts, right] = [bases.map(readDocument), readDocument(head)];
+  const [lefts, right] = [bases.map(openDocument), openDocument(head)];
   const [base] = lefts;
   if (lefts.every((left) => isJsonEqual(left, base))) yield { name, base, head: right };
   if (lefts.every(Array.isArray) && Array.isArray(right)) {

@@ -1,8 +1,9 @@
 import { isAnswered } from '../../explore/answers.ts';
-import { isRecord, listTexts, tryParseJson } from '../../base/json.ts';
+import { isRecord, listTexts } from '../../base/json.ts';
 import { formatCount } from '../../base/text.ts';
 import type { Outcome } from '../../explore/exploration.ts';
 import type { ComparedRequest } from '../bench.ts';
+import { readDocument } from '../compare-values.ts';
 
 /** A step of a session with the outcomes of all runs of the base, and of one run of the change. */
 export interface SeenStep {
@@ -68,12 +69,8 @@ export function countOf(value: unknown, text: string): number {
 
 export const readResult = (outcome: Outcome) => (outcome.kind === 'result' ? outcome.result : null);
 
-/** Reads a text that is a JSON object or array; another value stays as it is. */
-export function readDocument(value: unknown): unknown {
-  if (typeof value !== 'string' || !/^\s*[[{]/.test(value)) return value;
-  const document = tryParseJson(value);
-  return typeof document === 'object' ? document : value;
-}
+/** Takes a text that is a JSON object or array for that; another value stays as it is. */
+export const openDocument = (value: unknown) => (typeof value === 'string' ? (readDocument(value) ?? value) : value);
 
 /** Lists the lines of an answer and the items of its lists, with JSON in texts taken apart: an object without lists in it is one part. */
 export function listParts(outcome: Outcome): string[] {
@@ -85,7 +82,7 @@ export function listParts(outcome: Outcome): string[] {
 }
 
 function takeApart(value: unknown): string[] {
-  const read = readDocument(value);
+  const read = openDocument(value);
   if (typeof read === 'string') return read.split('\n').filter((line) => line.trim() !== '');
   if (Array.isArray(read)) return read.flatMap((item) => (isWhole(item) ? [JSON.stringify(item)] : takeApart(item)));
   if (isRecord(read)) return Object.values(read).flatMap(takeApart);
@@ -96,7 +93,7 @@ function takeApart(value: unknown): string[] {
 function isWhole(item: unknown): boolean {
   if (!isRecord(item)) return typeof item !== 'string' && !Array.isArray(item);
   return Object.values(item).every((member) => {
-    const read = readDocument(member);
+    const read = openDocument(member);
     return typeof read === 'string' ? !read.includes('\n') : typeof read !== 'object' || read === null;
   });
 }
@@ -105,6 +102,6 @@ const longestQuote = 60;
 
 /** Quotes a text, or shows an object as it is. */
 export function quote(text: string): string {
-  const whole = typeof readDocument(text) === 'string' ? JSON.stringify(text) : text;
+  const whole = typeof openDocument(text) === 'string' ? JSON.stringify(text) : text;
   return whole.length <= longestQuote ? whole : `a text of ${formatCount(text.length, 'character')}`;
 }
