@@ -28,6 +28,8 @@ export interface FoundDifference {
   after: string;
   /** The whole value of the base at the pointer. */
   value: unknown;
+  /** True if only an order differs, which all runs of the base share. */
+  isReordered?: boolean;
 }
 
 /** One run of a session on one side. It is shorter than the session if the process was lost. */
@@ -154,6 +156,10 @@ function compareOutcomes(
       const what = 'the same text is no longer marked as an error';
       return [{ ...whole, kind: 'broken', pointer: '/isError', what, before: 'true', after: 'false' }];
     }
+    if (readsLikeError(head)) {
+      const what = 'a text that reads like an error, and that is no longer marked as one';
+      return [{ ...whole, kind: 'broken', pointer: '/isError', what, ...shown }];
+    }
     const guard = guards.find(({ refusal }) => bases.every((each) => refusal.test(readText(each))));
     if (guard !== undefined) return [{ ...whole, kind: 'broken', what: guard.what, ...shown }];
     const what = 'a result instead of an error';
@@ -169,15 +175,7 @@ function compareOutcomes(
   if (before === 'refused') return compareRefusals(bases, head);
   const results = bases.flatMap((each) => (each.kind === 'result' ? [dropFlag(each.result)] : []));
   const differences = head.kind === 'result' ? compareValues(results, dropFlag(head.result)) : [];
-  return dropTextCopies(differences).map(({ pointer, exact, what, before: old, after: now, value }) => ({
-    kind: 'changed',
-    pointer,
-    exact,
-    what,
-    before: old,
-    after: now,
-    value,
-  }));
+  return dropTextCopies(differences).map((difference) => ({ ...difference, kind: 'changed' }));
 }
 
 /** A result without `isError` means the same as one in which it is false. */

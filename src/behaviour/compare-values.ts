@@ -17,6 +17,8 @@ export interface ValueDifference {
   after: string;
   /** The whole value of the base. */
   value: unknown;
+  /** True if only the order of lines or items differs, which all runs of the base share. */
+  isReordered?: boolean;
 }
 
 interface At {
@@ -83,7 +85,7 @@ function compareLists(bases: ReadonlyArray<readonly unknown[]>, head: readonly u
   const isSet = bases.every((base) => JSON.stringify(sort(base)) === sorted);
   if (isSet && JSON.stringify(sort(head)) === sorted) {
     const what = `the same ${formatCount(first.length, 'item')} in another order`;
-    return isStable ? [describe(first, head, at, what)] : [];
+    return isStable ? [{ ...describe(first, head, at, what), isReordered: true }] : [];
   }
   if (head.length !== first.length) {
     const what = `${formatCount(head.length, 'item')} instead of ${first.length}`;
@@ -130,7 +132,8 @@ function compareTexts(bases: readonly string[], head: string, at: At): ValueDiff
   if (bases.every((base) => base === first)) {
     const sort = (text: string) => text.split('\n').toSorted().join('\n');
     const isReordered = first.includes('\n') && sort(first) === sort(head);
-    return [describeTexts(first, head, at, isReordered ? 'the same lines in another order' : 'another text')];
+    const what = isReordered ? 'the same lines in another order' : 'another text';
+    return [{ ...describeTexts(first, head, at, what), isReordered }];
   }
   // The parts that all runs of the base share have to be there in their order.
   const parts = bases

@@ -10,7 +10,7 @@ import type { RequiredNames } from '../explore/draft/title.ts';
 import { isHarmlessRequest } from '../explore/vocabulary/statements.ts';
 import { firstVariant, type WorldSource, type WorldVariant } from '../explore/world/world.ts';
 import { behaviourKinds, type MeasuredBehaviour, type MeasuredDifference } from '../model/behaviour.ts';
-import { type Bench, type ComparedRequest, createBench, settleBoth } from './bench.ts';
+import { type Bench, type ComparedRequest, createBench, settleBoth, type SidePair } from './bench.ts';
 import {
   type Candidate,
   type CompareContext,
@@ -197,8 +197,8 @@ async function runFurther(ran: readonly RanSession[], bench: Bench): Promise<voi
 const maxLessArguments = 24;
 
 /**
- * Sends the sessions whose answers changed once more: without the calls that may have made something, and without each argument that a
- * call may lack. An argument that the change does not list is left to the comparison of the tool surface.
+ * Collects the answers to compare the sessions whose answers changed with: to all other sessions, and, asked here, to the same without the
+ * calls that may have made something, and without each argument that a call may lack. The change ignores an argument that it does not list.
  */
 async function askContrasts(
   ran: readonly RanSession[],
@@ -207,10 +207,27 @@ async function askContrasts(
   const changed = ran.flatMap(({ requests, runs }) =>
     listCandidates(requests, runs, context).candidates.map((candidate) => candidate.requests),
   );
-  const canLack = (tool: string, name: string) =>
-    [inventories.base, inventories.head].every(({ tools }) =>
-      tools.some((each) => each.name === tool && each.parameters.some((own) => own.name === name && !own.isRequired)),
+  const contrasts = new Map<string, Contrast>();
+  if (changed.length === 0) return contrasts;
+  const keep = (session: readonly ExploredRequest[], { base, head }: SidePair) => {
+    const [ofBase, ofHead] = [base[session.length - 1], head[session.length - 1]];
+    if (ofBase === undefined || ofHead === undefined) return;
+    contrasts.set(writeSession(session), {
+      session,
+      base: normalizeOutcome(ofBase.observation.outcome, context.roots.base),
+      head: normalizeOutcome(ofHead.observation.outcome, context.roots.head),
+    });
+  };
+  for (const { requests, runs } of ran) {
+    const [base = [], head = []] = [runs.base[0], runs.head[0]];
+    keep(listRequests(requests), { base, head });
+  }
+  const canLack = (tool: string, name: string) => {
+    const [base, head] = [inventories.base, inventories.head].map(({ tools }) =>
+      tools.find((each) => each.name === tool)?.parameters.find((own) => own.name === name),
     );
+    return base?.isRequired === false && head?.isRequired !== true;
+  };
   const less = changed
     .toSorted((a, b) => a.length - b.length)
     .flatMap(leaveArgumentsOut)
@@ -219,18 +236,10 @@ async function askContrasts(
     ...byKey(changed.map(leaveCallsOut).filter((session) => session !== null)),
     ...[...byKey(less)].slice(0, maxLessArguments),
   ]);
-  const contrasts = new Map<string, Contrast>();
-  if (wanted.size === 0) return contrasts;
+  const missing = [...wanted].filter(([key]) => !contrasts.has(key));
+  if (missing.length === 0) return contrasts;
   await using round = bench.openRound(firstVariant);
-  for (const [key, session] of wanted) {
-    const pair = await round.run(session, { start: 'new' });
-    const [base, head] = [pair.base[session.length - 1], pair.head[session.length - 1]];
-    if (base === undefined || head === undefined) continue;
-    contrasts.set(key, {
-      base: normalizeOutcome(base.observation.outcome, context.roots.base),
-      head: normalizeOutcome(head.observation.outcome, context.roots.head),
-    });
-  }
+  for (const [, session] of missing) keep(session, await round.run(session, { start: 'new' }));
   return contrasts;
 }
 
@@ -278,8 +287,8 @@ export function mergeDifferences(confirmed: readonly Confirmed[]): Confirmed[] {
 
 function describeConfirmed({ candidate, runs, chance }: Confirmed, required: RequiredNames): MeasuredDifference {
   const { requests, difference, varies } = candidate;
-  const what =
-    varies && chance === null && difference.kind === 'changed' ? `${difference.what} in each run` : difference.what;
+  const isInEach = varies && chance === null && (difference.kind === 'changed' || difference.isReordered === true);
+  const what = isInEach ? `${difference.what} in each run` : difference.what;
   const shown = difference.kind === 'fixed' ? runs.head : runs.base;
   return {
     ...describe(requests, difference, difference.kind),

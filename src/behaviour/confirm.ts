@@ -135,11 +135,18 @@ async function repeat(
     const { unstable, candidates: found } = listCandidates(candidate.requests, own, context);
     const same = found.find(({ key }) => key === candidate.key);
     if (same !== undefined && same.shown === confirmations) {
-      return { state: 'confirmed', confirmed: { candidate: same, runs: own, chance: null } };
+      return { state: 'confirmed', confirmed: { candidate: judgeOrder(same), runs: own, chance: null } };
     }
     const isStable = unstable === null && isRepeatedByBase(candidate, own, context);
     return isStable ? { state: 'rare', candidate } : { state: 'unstable' };
   });
+}
+
+/** An order is broken where it is another one in each run, and one order on the base. */
+function judgeOrder(candidate: Candidate): Candidate {
+  const { difference, varies } = candidate;
+  const isBroken = varies && difference.isReordered === true && difference.kind === 'changed';
+  return isBroken ? { ...candidate, difference: { ...difference, kind: 'broken' } } : candidate;
 }
 
 /** Checks if no run of the base differs from the others where the change does. */

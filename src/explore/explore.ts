@@ -29,7 +29,7 @@ import { openVariant } from './world/worlds.ts';
 
 export interface ExploreOptions {
   seed: number;
-  /** The most requests of the phases; null for 400, or 8 for each tool if that is more. Replays do not count. */
+  /** The most requests of the phases; null for 500, or 10 for each tool if that is more. Replays do not count. */
   budget: number | null;
   /** The time of the exploration. Work that does not fit is left out. */
   time: TimeShares;
@@ -57,8 +57,8 @@ export interface ExploreProgress {
   tools: Counted;
 }
 
-const leastBudget = 400;
-const requestsPerTool = 8;
+const leastBudget = 500;
+const requestsPerTool = 10;
 
 /** The share of the time at which the phases end. Sessions are chosen in the rest. */
 const phasesEnd = 7 / 8;
@@ -69,10 +69,10 @@ const phases: ReadonlyArray<{ name: string; share: number; run: (context: PhaseC
   { name: 'Preparing calls', share: 0.25, run: async (context) => void (await findSetups(context)) },
   // With the rest of the share before it, unless most tools need calls before them.
   { name: 'Covering parameters', share: 0.05, run: coverParameters },
-  { name: 'Linking calls', share: 0.25, run: linkTools },
+  { name: 'Linking calls', share: 0.19, run: linkTools },
   {
     name: 'Provoking errors',
-    share: 0.2,
+    share: 0.26,
     run: async (context) => {
       await provokeErrors(context);
       await sendUnusualTexts(context);

@@ -57,6 +57,20 @@ describe('compareRun', () => {
     expect(kinds({ error: 'there is no file' }, { error: 'there is no note' })).toEqual(['changed']);
   });
 
+  it('takes an error for broken that has lost its flag, also in other words', () => {
+    const refused = run({}, '').map((step): SentStep => {
+      const result = { content: [{ type: 'text', text: 'There is no note' }] };
+      return { ...step, observation: { ...step.observation, outcome: { kind: 'result', isError: true, result } } };
+    });
+    const kinds = (head: object) =>
+      compareRun([refused, refused], run(head, head), {
+        requests: [{ request: { kind: 'tool', tool: 'read', arguments: {} }, isWrong: false, mayMake: false }],
+        ...settings,
+      }).differences.map(({ kind, pointer }) => `${kind} ${pointer}`);
+    expect(kinds({ error: 'Nothing is called so' })).toEqual(['broken /isError']);
+    expect(kinds({ name: 'Alpha' })).toEqual(['fixed ']);
+  });
+
   it('takes a path outside of the workspace, or an option, that is no longer refused for broken, and another text for fixed', () => {
     const refuse = (message: string): SentStep[] =>
       run({}, '').map((step) => ({

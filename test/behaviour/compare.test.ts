@@ -95,9 +95,15 @@ describe('compareBehaviour', () => {
       ['broken sum /structuredContent/sum'],
     ],
     [
-      'answers that the base never gives',
-      [['sum: a + b', 'sum: a + b + (globalThis.terms = (globalThis.terms ?? 0) + 1) % 3 + 1']],
-      ['changed sum /structuredContent/sum'],
+      'answers that the base never gives, and an order that varies',
+      [
+        ['sum: a + b', 'sum: a + b + (globalThis.terms = (globalThis.terms ?? 0) + 1) % 3 + 1'],
+        [
+          "['red', 'green', 'blue']",
+          "(globalThis.turns = !globalThis.turns) ? ['blue', 'red', 'green'] : ['green', 'blue', 'red']",
+        ],
+      ],
+      ['broken list_colours /structuredContent/colours', 'changed sum /structuredContent/sum'],
     ],
   ])('reports for %s what it is', async (_, patches, expected) => {
     expect(listFound(await compareWithCorpus(patches)).toSorted()).toEqual(expected);

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { type Contrasts, leaveArgumentsOut, writeSession } from '../../src/behaviour/lost/contrasts.ts';
 import { findLost } from '../../src/behaviour/lost/find-lost.ts';
 import type { SeenStep } from '../../src/behaviour/lost/seen.ts';
-import type { Outcome } from '../../src/explore/exploration.ts';
+import type { ExploredRequest, Outcome } from '../../src/explore/exploration.ts';
 
 const answer = (value: object): Outcome => ({
   kind: 'result',
@@ -22,9 +22,13 @@ const step = (tool: string, args: object, outcomes: { base: Outcome; head: Outco
 });
 const make = (args: object) => step('add', args, { base: words('Added.'), head: words('Added.') }, true);
 
+const keep = (
+  ...contrasts: Array<[session: ExploredRequest[], answers: { base: Outcome; head: Outcome }]>
+): Contrasts => new Map(contrasts.map(([session, answers]) => [writeSession(session), { session, ...answers }]));
+
 /** The answers to the last step without the others. */
 const withoutOthers = ({ request }: SeenStep, base: Outcome, head: Outcome): Contrasts =>
-  new Map([[writeSession([request.request]), { base, head }]]);
+  keep([[request.request], { base, head }]);
 
 const tea = { title: 'Green tea', body: 'It is served hot.' };
 const none = answer({ query: 'Green tea', found: [] });
@@ -129,7 +133,7 @@ describe('findLost', () => {
       findLost([make(tea), read(list(tea), list(tea)), make(tea), read(list(tea), head)], new Map())?.what;
     expect(find(list(tea, tea))).toBe('the same call of add changes it again');
     const another = make({ title: 'Coffee' });
-    const seen = [make(tea), read(list(tea), list(tea)), another, read(list(tea), list(tea, tea))];
+    const seen = [make(tea), read(list(tea), list(tea)), another, read(list(tea), list(tea, { id: 2 }))];
     expect(findLost(seen, new Map())).toBeNull();
   });
 
@@ -193,17 +197,95 @@ describe('findLost', () => {
     expect(find('read_note', unknown, { mayMake: false })).toBeUndefined();
   });
 
+  it('finds an answer about something unknown', () => {
+    const refused: Outcome = { kind: 'error', code: -32602, message: 'There is no-such-thing' };
+    const known: ExploredRequest[] = [{ kind: 'tool', tool: 'get', arguments: { title: 'Green tea' } }];
+    const find = (head: Outcome, title = 'no-such-thing') => {
+      const last = step('get', { title }, { base: refused, head });
+      return findLost([last], keep([known, { base: answer(tea), head: answer(tea) }]))?.what;
+    };
+    expect(find(answer(tea))).toBe(`it has ${JSON.stringify('Green tea')}, although nothing is "no-such-thing"`);
+    expect(find(answer({}))).toBeUndefined();
+    expect(find(words('There is no-such-thing.'))).toBeUndefined();
+    expect(find(answer(tea), 'Green tea!')).toBeUndefined();
+  });
+
   it('finds an argument without an effect', () => {
     const list = (...items: string[]) => answer({ items });
     const find = (head: Outcome, { base = list('a', 'b'), alone = list('a', 'b') } = {}) => {
       const last = step('list', { limit: 1, sort: 'name' }, { base: list('a'), head });
       const [less] = leaveArgumentsOut([last.request]);
-      const contrasts = new Map([[writeSession(less?.session ?? []), { base, head: alone }]]);
-      return findLost([last], contrasts)?.what;
+      return findLost([last], keep([less?.session ?? [], { base, head: alone }]))?.what;
     };
     expect(find(list('a', 'b'))).toBe('limit of list has no effect any more');
     expect(find(list('b'))).toBeUndefined();
     expect(find(list('a', 'b', 'c'), { alone: list('a', 'b', 'c') })).toBeUndefined();
+  });
+
+  it('finds a filter that selects what it should leave out', () => {
+    const all = words('Tea\nCoffee\nWater');
+    const find = (head: string, alone = all) => {
+      const last = step('list', { kind: 'hot' }, { base: words('Tea\nCoffee'), head: words(head) });
+      const [less] = leaveArgumentsOut([last.request]);
+      return findLost([last], keep([less?.session ?? [], { base: all, head: alone }]))?.what;
+    };
+    expect(find('Water')).toBe('kind of list selects what it should leave out');
+    expect(find('Water\nJuice')).toBeUndefined();
+    expect(find('Tea')).toBeUndefined();
+    expect(find('Water', words('Water'))).toBeUndefined();
+  });
+
+  it('finds a count that is not kept to', () => {
+    const find = (head: string[], { base = ['a'], more = ['a', 'b', 'c'] } = {}) => {
+      const last = step('list', { limit: 1 }, { base: answer({ items: base }), head: answer({ items: head }) });
+      const all = answer({ items: more });
+      const session: ExploredRequest[] = [{ kind: 'tool', tool: 'list', arguments: { limit: 50 } }];
+      return findLost([last], keep([session, { base: all, head: all }]))?.what;
+    };
+    expect(find(['a', 'b'])).toBe('limit of list asks for 1, and the answer has 2');
+    expect(find([])).toBe('limit of list asks for 1, and the answer has 0');
+    expect(find(['b'])).toBeUndefined();
+    // The base does not count these, or has no more than these.
+    expect(find(['a', 'b'], { base: ['a', 'b', 'c'] })).toBeUndefined();
+    expect(find(['a', 'd'])).toBeUndefined();
+    expect(find(['a', 'b'], { more: ['a', 'b'] })).toBeUndefined();
+  });
+
+  it('finds an order that is reversed', () => {
+    const list = (...items: string[]) => answer({ items });
+    const find = (head: Outcome) => {
+      const last = step('list', { sort: 'size' }, { base: list('d', 'b', 'a', 'c'), head });
+      const [less] = leaveArgumentsOut([last.request]);
+      const alone = list('a', 'b', 'c', 'd');
+      return findLost([last], keep([less?.session ?? [], { base: alone, head: alone }]))?.what;
+    };
+    expect(find(list('c', 'a', 'b', 'd'))).toBe('the order that sort of list asks for is reversed');
+    // Two that are of one size.
+    expect(find(list('d', 'a', 'b', 'c'))).toBeUndefined();
+    expect(find(list('c', 'a', 'b', 'e'))).toBeUndefined();
+  });
+
+  it('finds the answer to another call', () => {
+    const files = { base: words('a.txt\nb.txt'), head: words('a.txt\nb.txt') };
+    const others: ExploredRequest[] = [{ kind: 'tool', tool: 'search', arguments: { pattern: '*.json' } }];
+    const find = (head: string, session = others) => {
+      const last = step('search', { pattern: '*.txt' }, { base: files.base, head: words(head) });
+      return findLost([last], keep([session, { base: words('c.json'), head: words('c.json') }]))?.what;
+    };
+    expect(find('c.json\nmore/b.txt')).toBe('it has "c.json", as the answer to another call, and not "a.txt"');
+    // It may find more, or say it otherwise.
+    expect(find('a.txt\nc.json')).toBeUndefined();
+    expect(find('Two texts')).toBeUndefined();
+    expect(find('c.json', [{ kind: 'tool', tool: 'list', arguments: {} }])).toBeUndefined();
+  });
+
+  it('finds a second item of the same name', () => {
+    const list = (...titles: string[]) => answer({ items: titles.map((title, id) => ({ id, title })) });
+    const find = (head: Outcome, base = list('Green tea', 'Coffee')) =>
+      findLost([make(tea), step('list', {}, { base, head })], new Map())?.what;
+    expect(find(list('Green tea', 'Coffee', 'Green tea'))).toBe('items has two items whose title is "Green tea"');
+    expect(find(list('Green tea', 'Coffee', 'Coffee'))).toBeUndefined();
+    expect(find(list('Green tea', 'Water', 'Green tea'), list('Green tea', 'Green tea'))).toBeUndefined();
   });
 
   it('does not judge errors, which are broken', () => {

@@ -293,6 +293,18 @@ describe('draftEvals', () => {
     expect(drafted?.checks).toMatchObject([{ type: 'toolResultEquals', value: tree }]);
   });
 
+  it('asserts the longest lines that follow each other where a part of a text varies', () => {
+    const files = 'large.txt 2 KB\nmiddle.txt 1 KB\nsmall.txt 1 B';
+    const listed = [`of today: ${volatileMark}\nempty ${volatileMark}\n${files}\n`, `empty ${volatileMark} notes`].map(
+      (text) =>
+        draft([session([call('list', text)], [{ kind: 'tool', subject: 'list' }])]).flatMap(({ checks }) => checks),
+    );
+    expect(listed).toMatchObject([
+      [{ needle: 'of today:' }, { needle: files }],
+      [{ needle: 'empty' }, { needle: 'notes' }],
+    ]);
+  });
+
   it('keeps a long text in a file, and finds it in the structured content that repeats it', () => {
     const text = Array.from({ length: 40 }, (_, index) => `line ${index}`).join('\n');
     const plain = call('read_file', text);

@@ -117,13 +117,17 @@ describe('listVariants', () => {
     expect(listVariants(other, { query: 'alpha' }, ['a.md', 'docs/b.md'])).toEqual([]);
   });
 
-  it('asks for more than there is, within the limits of the schema', () => {
+  it('asks for many and for more than there are, within the limits of the schema', () => {
     const properties = {
       tail: { type: 'number' },
       limit: { type: 'integer', maximum: 50 },
       offset: { type: 'integer' },
     };
-    expect(listVariants(createTool('read_file', properties), {})).toEqual([{ tail: 1000 }]);
+    expect(listVariants(createTool('read_file', properties), {})).toEqual([
+      { tail: 40 },
+      { tail: 1000 },
+      { limit: 40 },
+    ]);
   });
 
   it('writes special characters into what a person writes freely, no text where the schema allows it, and options elsewhere', () => {

@@ -1,21 +1,10 @@
-import { isJsonEqual, isRecord, listTexts } from '../../base/json.ts';
+import { isRecord, listTexts } from '../../base/json.ts';
 import { formatCount } from '../../base/text.ts';
 import { isRefused } from '../../explore/answers.ts';
-import { printMasked } from '../../explore/stability/texts.ts';
 import { readVerb } from '../../explore/vocabulary/names.ts';
 import { unknownValues } from '../../explore/vocabulary/typical-values.ts';
-import { type Contrasts, leaveArgumentsOut, writeSession } from './contrasts.ts';
-import {
-  holds,
-  isMaking,
-  type LostEffect,
-  openDocument,
-  quote,
-  readGiven,
-  readResult,
-  type SeenStep,
-  squash,
-} from './seen.ts';
+import { listPairs } from './pairs.ts';
+import { holds, isMaking, type LostEffect, quote, readGiven, type SeenStep, squash } from './seen.ts';
 
 /** Finds a member that has the value of another argument than that of its name, which it has on the base. */
 export function findSwapped(seen: readonly SeenStep[], last: SeenStep): LostEffect | null {
@@ -82,57 +71,8 @@ export function findConfirmed(last: SeenStep): LostEffect | null {
   return { what: `it is confirmed, although nothing is ${quote(unknown[1])}`, isShownBy: () => false };
 }
 
-/** Finds an argument without which the base answers otherwise, and the change does not. */
-export function findIgnored(seen: readonly SeenStep[], last: SeenStep, contrasts: Contrasts): LostEffect | null {
-  const answer = printMasked(last.head);
-  for (const { tool, name, session } of leaveArgumentsOut(seen.map(({ request }) => request))) {
-    const without = contrasts.get(writeSession(session));
-    if (without === undefined || printMasked(without.head) !== answer || printMasked(without.base) !== answer) continue;
-    if (last.bases.some((base) => printMasked(base) === answer)) continue;
-    return { what: `${name} of ${tool} has no effect any more`, isShownBy: () => false };
-  }
-  return null;
-}
-
 const isFilled = (value: unknown) =>
   Array.isArray(value) ? value.length > 0 : isRecord(value) && Object.keys(value).length > 0;
 
 const isEmpty = (value: unknown) =>
   value === null || (Array.isArray(value) ? value.length === 0 : isRecord(value) && Object.keys(value).length === 0);
-
-/** Values of both sides at one place. */
-interface Pair {
-  name: string;
-  base: unknown;
-  head: unknown;
-}
-
-/** Lists the values that all runs of the base have at a place, with that of the change there. */
-const listPairs = ({ bases, head }: SeenStep) => [...walkPairs('the answer', bases.map(readResult), readResult(head))];
-
-function* walkPairs(name: string, bases: readonly unknown[], head: unknown): Generator<Pair> {
-  const [lefts, right] = [bases.map(openDocument), openDocument(head)];
-  const [base] = lefts;
-  if (lefts.every((left) => isJsonEqual(left, base))) yield { name, base, head: right };
-  if (lefts.every(Array.isArray) && Array.isArray(right)) {
-    for (const [index, item] of right.entries()) {
-      if (lefts.every(({ length }) => index < length)) {
-        yield* walkPairs(
-          name,
-          lefts.map((left) => left[index]),
-          item,
-        );
-      }
-    }
-  } else if (lefts.every(isRecord) && isRecord(right)) {
-    for (const [key, member] of Object.entries(right)) {
-      if (lefts.every((left) => Object.hasOwn(left, key))) {
-        yield* walkPairs(
-          key,
-          lefts.map((left) => left[key]),
-          member,
-        );
-      }
-    }
-  }
-}

@@ -1,8 +1,10 @@
+import { isJsonEqual, printCanonicalJson } from '../../base/json.ts';
 import type { ExploredRequest, Outcome } from '../../explore/exploration.ts';
 import type { ComparedRequest } from '../bench.ts';
 
-/** The answers of both sides to the last request of a session that leaves something out. */
+/** The answers of both sides to the last request of another session: one that leaves something out, or has another argument. */
 export interface Contrast {
+  session: readonly ExploredRequest[];
   base: Outcome;
   head: Outcome;
 }
@@ -26,6 +28,7 @@ export function leaveCallsOut(requests: readonly ComparedRequest[]): ExploredReq
 export interface LessArgument {
   tool: string;
   name: string;
+  value: unknown;
   session: ExploredRequest[];
 }
 
@@ -34,9 +37,36 @@ export function leaveArgumentsOut(requests: readonly ComparedRequest[]): LessArg
   const session = requests.map(({ request }) => request);
   return session.flatMap((request, step) => {
     if (request.kind !== 'tool') return [];
-    return Object.keys(request.arguments).map((name) => {
+    return Object.entries(request.arguments).map(([name, value]) => {
       const { [name]: _, ...others } = request.arguments;
-      return { tool: request.tool, name, session: session.with(step, { ...request, arguments: others }) };
+      return { tool: request.tool, name, value, session: session.with(step, { ...request, arguments: others }) };
     });
+  });
+}
+
+/** Lists the contrasts whose last call differs from that of a session in this argument only, by another value or none. */
+export function listOtherValues(
+  contrasts: Contrasts,
+  session: readonly ExploredRequest[],
+  argument: string,
+): Contrast[] {
+  const write = (own: readonly ExploredRequest[]) => {
+    const last = own.at(-1);
+    if (last?.kind !== 'tool') return null;
+    const { [argument]: _, ...others } = last.arguments;
+    return printCanonicalJson([...own.slice(0, -1), { ...last, arguments: others }]);
+  };
+  const key = write(session);
+  return [...contrasts.values()].filter(
+    (each) => key !== null && write(each.session) === key && writeSession(each.session) !== writeSession(session),
+  );
+}
+
+/** Lists the contrasts whose last call has the same tool and other arguments. */
+export function listOtherCalls(contrasts: Contrasts, { request }: ComparedRequest): Contrast[] {
+  if (request.kind !== 'tool') return [];
+  return [...contrasts.values()].filter(({ session }) => {
+    const last = session.at(-1);
+    return last?.kind === 'tool' && last.tool === request.tool && !isJsonEqual(last.arguments, request.arguments);
   });
 }

@@ -1,8 +1,9 @@
 import { isAnswered } from '../../explore/answers.ts';
-import { findConfirmed, findEmptied, findIgnored, findSwapped, findUnknown } from './asked.ts';
+import { findConfirmed, findEmptied, findSwapped, findUnknown } from './asked.ts';
 import type { Contrasts } from './contrasts.ts';
-import { findLeft, findMissing, findRemaining, findRepeated, findTaken, findUndone } from './made.ts';
+import { findDoubled, findLeft, findMissing, findRemaining, findRepeated, findTaken, findUndone } from './made.ts';
 import type { LostEffect, SeenStep } from './seen.ts';
+import { findCounted, findIgnored, findInverted, findMistaken, findOther, findReversed } from './selected.ts';
 
 /**
  * Finds an effect that the last answer of the base shows and that of the change does not: of a call that made or removed something, or of
@@ -12,7 +13,9 @@ import type { LostEffect, SeenStep } from './seen.ts';
 export function findLost(seen: readonly SeenStep[], contrasts: Contrasts): LostEffect | null {
   const last = seen.at(-1);
   if (last === undefined || !isAnswered({ outcome: last.head })) return null;
-  if (!last.bases.some((outcome) => isAnswered({ outcome }))) return findUndone(seen, last) ?? findConfirmed(last);
+  if (!last.bases.some((outcome) => isAnswered({ outcome }))) {
+    return findUndone(seen, last) ?? findConfirmed(last) ?? findMistaken(last, contrasts);
+  }
   if (!last.bases.every((outcome) => isAnswered({ outcome }))) return null;
   for (const find of finders) {
     const found = find(seen, last, contrasts);
@@ -27,10 +30,15 @@ const finders: readonly Finder[] = [
   findMissing,
   findRemaining,
   findRepeated,
+  findDoubled,
   findLeft,
   findTaken,
   findSwapped,
   findEmptied,
   findUnknown,
   findIgnored,
+  findInverted,
+  findCounted,
+  findReversed,
+  findOther,
 ];

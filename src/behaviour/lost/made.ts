@@ -1,8 +1,10 @@
 import { isAnswered } from '../../explore/answers.ts';
+import { isRecord } from '../../base/json.ts';
 import { nameRequest, type Outcome } from '../../explore/exploration.ts';
 import { printMasked } from '../../explore/stability/texts.ts';
 import type { ComparedRequest } from '../bench.ts';
 import { type Contrast, type Contrasts, leaveCallsOut, writeSession } from './contrasts.ts';
+import { listPairs } from './pairs.ts';
 import {
   countOf,
   holds,
@@ -98,6 +100,23 @@ export function findRepeated(seen: readonly SeenStep[], last: SeenStep): LostEff
   if (!isKept || again === undefined || !between.every(({ request }) => known.has(writeOwn(request)))) return null;
   const what = `the same call of ${nameRequest(again.request.request)} changes it again`;
   return { what, isShownBy: () => false };
+}
+
+/** Finds a list in which two items have the same text, which a call was given, where the texts of all items differ on the base. */
+export function findDoubled(seen: readonly SeenStep[], last: SeenStep): LostEffect | null {
+  const given = new Set(listGiven(seen).flatMap(({ texts }) => [...texts.values()]));
+  for (const { name, base, head } of listPairs(last)) {
+    if (!Array.isArray(base) || !base.every(isRecord) || !Array.isArray(head) || !head.every(isRecord)) continue;
+    for (const key of Object.keys(base[0] ?? {})) {
+      const [before, after] = [base, head].map((items) => items.map((item) => item[key]));
+      if (before === undefined || after === undefined || new Set(before).size < before.length) continue;
+      const doubled = after.find((value, index) => after.indexOf(value) < index);
+      if (typeof doubled !== 'string' || !before.includes(doubled) || !given.has(doubled)) continue;
+      const what = `${name} has two items whose ${key} is ${quote(doubled)}`;
+      return { what, isShownBy: (value) => value === base };
+    }
+  }
+  return null;
 }
 
 /** Finds a call after which the base refuses what it answered before, and the change answers as before. */

@@ -81,6 +81,12 @@ export function listParts(outcome: Outcome): string[] {
   return [...texts, structuredContent].flatMap(takeApart);
 }
 
+/** Lists the same of an answer that has it as a text and as structured content, too, once. */
+export function listPartsOnce(outcome: Outcome): string[] {
+  const structured = outcome.kind === 'result' ? takeApart(outcome.result['structuredContent']) : [];
+  return structured.length > 0 ? structured : listParts(outcome);
+}
+
 function takeApart(value: unknown): string[] {
   const read = openDocument(value);
   if (typeof read === 'string') return read.split('\n').filter((line) => line.trim() !== '');

@@ -218,7 +218,10 @@ function listLeaves(value: unknown, pointer: string): Array<{ pointer: string; v
   );
 }
 
-/** Asserts stable text: all of it if it is short, and else its first, longest and last lines, or parts of them. The first member of `check` gets the text. */
+/**
+ * Asserts stable text: all of it if it is short, and else its longest part of lines that follow each other, with its first and last lines, or
+ * parts of them. The first member of `check` gets the text.
+ */
 function chooseTexts(outcome: Outcome, check: JsonObject): JsonObject[] {
   const [text = ''] = outcome.kind === 'result' ? readResultTexts(outcome.result) : [];
   const whole = text.trim();
@@ -227,9 +230,21 @@ function chooseTexts(outcome: Outcome, check: JsonObject): JsonObject[] {
   if (whole.length <= longestText && whole.length > 0 && !text.includes(volatileMark)) return [fill(whole)];
   // JSON with marks in it has lost the white space of the server.
   if (text.includes(volatileMark) && parseDocument(text) !== undefined) return [];
-  const parts = text.split('\n').flatMap(splitText);
-  const [longest] = parts.toSorted((a, b) => b.length - a.length);
-  return [...new Set([parts[0], longest, parts.at(-1)])].flatMap((part) => (part === undefined ? [] : [fill(part)]));
+  const lines = text.split('\n').flatMap(splitText);
+  const [longest = ''] = [...listBlocks(text), ...lines].toSorted((a, b) => b.length - a.length);
+  const parts = new Set([lines[0] ?? '', longest, lines.at(-1) ?? '']);
+  return [...parts].flatMap((part) =>
+    part !== '' && (part === longest || !longest.includes(part)) ? [fill(part)] : [],
+  );
+}
+
+/** Lists the stable parts of a text that have several lines, and are short enough to read. */
+function listBlocks(text: string): string[] {
+  if (!text.includes(volatileMark)) return [];
+  const blocks = text.split(volatileMark).map((part) => part.trim());
+  return blocks.filter(
+    (block) => block.includes('\n') && isPlain(block) && block.split('\n').flatMap(splitText).length > 0,
+  );
 }
 
 /** Lists the stable parts of the lines of a text that say something. */

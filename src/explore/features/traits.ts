@@ -1,5 +1,12 @@
 import { listTexts } from '../../base/json.ts';
-import { belowDirectory, largeNumber, lastCommit, specialText, unknownValues } from '../vocabulary/typical-values.ts';
+import {
+  belowDirectory,
+  largeNumber,
+  lastCommit,
+  manyLines,
+  specialText,
+  unknownValues,
+} from '../vocabulary/typical-values.ts';
 
 /** What a value has that others of its parameter do not have. */
 interface TraitKind {
@@ -20,6 +27,7 @@ export type Trait =
   | 'special'
   | 'partly missing'
   | 'more than there is'
+  | 'many'
   | 'empty'
   | 'directory'
   | 'file of a commit'
@@ -40,6 +48,7 @@ const traits: Readonly<Record<Trait, TraitKind>> = {
     isTelling: true,
   },
   'more than there is': { has: (value) => value === largeNumber, words: null, isTelling: false },
+  many: { has: (value) => value === manyLines, words: null, isTelling: false },
   empty: { has: (value) => value === '', words: null, isTelling: true },
   directory: {
     has: (value) => isDirectory(value) || (Array.isArray(value) && value.length === 1 && isDirectory(value[0])),

@@ -4,7 +4,7 @@ import type { Knowledge } from '../knowledge.ts';
 import type { Parameter } from '../schema/parameters.ts';
 import { readType } from '../schema/resolve.ts';
 import { readVerb, splitName } from '../vocabulary/names.ts';
-import { largeNumber, unknownValues } from '../vocabulary/typical-values.ts';
+import { largeNumber, manyLines, unknownValues } from '../vocabulary/typical-values.ts';
 import { excludeDirectory, findPathRole, readLimits } from '../vocabulary/vocabulary.ts';
 import { listUnknown } from './errors.ts';
 
@@ -13,7 +13,7 @@ const namesOfAmounts = /\b(?:head|tail|line|limit|top|count)\b/;
 
 /**
  * Makes other values from arguments that work: a search that leaves a directory of `files` out, a list of which one part is missing, a path
- * below a directory that is missing, and more than there is. Each stands for one that the call had, in its form.
+ * below a directory that is missing, and many or more than there are. Each stands for one that the call had, in its form.
  */
 export function listVariants(tool: ListedTool, working: JsonObject, files: readonly string[] = []): JsonObject[] {
   const excluding = excludeDirectory(tool, files);
@@ -21,7 +21,7 @@ export function listVariants(tool: ListedTool, working: JsonObject, files: reado
     [
       mixList(parameter, tool, working[parameter.name]),
       putBelow(parameter, tool, working[parameter.name]),
-      exceed(parameter, tool),
+      ...ask(parameter, tool),
     ].flatMap((value) => (value === undefined ? [] : [{ [parameter.name]: value }])),
   );
   return [...(excluding === undefined ? [] : [excluding]), ...ofParameters];
@@ -85,9 +85,10 @@ function putBelow({ name }: Parameter, tool: ListedTool, sent: unknown): string 
   return [...parts.slice(0, -1), unknownValues.directory, ...parts.slice(-1)].join('/');
 }
 
-function exceed({ name, schema }: Parameter, tool: ListedTool): number | undefined {
+/** Asks for many and for more than there is, where a number limits an answer. */
+function ask({ name, schema }: Parameter, tool: ListedTool): number[] {
   const type = readType(schema);
   const isAmount = namesOfAmounts.test(splitName(name).join(' ')) && (type === 'integer' || type === 'number');
-  if (!isAmount || readVerb(tool.name) !== 'read') return undefined;
-  return readLimits(schema, type === 'integer').allows(largeNumber) ? largeNumber : undefined;
+  if (!isAmount || readVerb(tool.name) !== 'read') return [];
+  return [manyLines, largeNumber].filter(readLimits(schema, type === 'integer').allows);
 }

@@ -165,3 +165,6 @@ export const optionText = '--all';
 
 /** More lines, results and the like than a small workspace has. */
 export const largeNumber = 1000;
+
+/** So many lines are longer than the first part of a file that a server reads, and there may be more. */
+export const manyLines = 40;

@@ -1,0 +1,41 @@
+import { isJsonEqual, isRecord } from '../../base/json.ts';
+import { openDocument, readResult, type SeenStep } from './seen.ts';
+
+/** Values of both sides at one place. */
+export interface Pair {
+  name: string;
+  base: unknown;
+  head: unknown;
+}
+
+/** Lists the values that all runs of the base have at a place, with that of the change there. */
+export const listPairs = ({ bases, head }: SeenStep) => [
+  ...walkPairs('the answer', bases.map(readResult), readResult(head)),
+];
+
+function* walkPairs(name: string, bases: readonly unknown[], head: unknown): Generator<Pair> {
+  const [lefts, right] = [bases.map(openDocument), openDocument(head)];
+  const [base] = lefts;
+  if (lefts.every((left) => isJsonEqual(left, base))) yield { name, base, head: right };
+  if (lefts.every(Array.isArray) && Array.isArray(right)) {
+    for (const [index, item] of right.entries()) {
+      if (lefts.every(({ length }) => index < length)) {
+        yield* walkPairs(
+          name,
+          lefts.map((left) => left[index]),
+          item,
+        );
+      }
+    }
+  } else if (lefts.every(isRecord) && isRecord(right)) {
+    for (const [key, member] of Object.entries(right)) {
+      if (lefts.every((left) => Object.hasOwn(left, key))) {
+        yield* walkPairs(
+          key,
+          lefts.map((left) => left[key]),
+          member,
+        );
+      }
+    }
+  }
+}
