@@ -251,6 +251,20 @@ describe('findLost', () => {
     expect(find(['a', 'b'], { more: ['a', 'b'] })).toBeUndefined();
   });
 
+  it('finds a count that is no longer that of a list', () => {
+    const list = (count: number, ...items: string[]) => answer({ count, items });
+    const find = (head: Outcome, other = list(3, 'a', 'b', 'c')) => {
+      const last = step('list', { sort: 'name' }, { base: list(2, 'a', 'b'), head });
+      return findLost([last], keep([[{ kind: 'tool', tool: 'list', arguments: {} }], { base: other, head: other }]))
+        ?.what;
+    };
+    expect(find(list(3, 'a', 'b'))).toBe('count is 3, and items has 2 items');
+    expect(find(list(1, 'a'))).toBeUndefined();
+    // It counts something else on the base, or is the same by chance.
+    expect(find(list(3, 'a', 'b'), list(4, 'a', 'b', 'c'))).toBeUndefined();
+    expect(find(list(3, 'a', 'b'), list(2, 'c', 'd'))).toBeUndefined();
+  });
+
   it('finds an order that is reversed', () => {
     const list = (...items: string[]) => answer({ items });
     const find = (head: Outcome) => {

@@ -167,6 +167,23 @@ describe('chooseSessions', () => {
     expect(list([add, call('create_note', { title: 'y', body: 'b' }, 'created'), read])).toEqual([]);
   });
 
+  it('keeps an argument that selects some of three things, and none that selects from fewer', () => {
+    const [first, second, third] = ['x', 'y', 'z'].map((title) => call('create_note', { title }, 'created'));
+    const [all, some] = [{}, { limit: 2 }].map((args) => call('list_files', args, '[]'));
+    const list = (...steps: Array<ObservedStep | undefined>) =>
+      pickFeatures(
+        listFeatures(
+          steps.flatMap((step) => step ?? []),
+          inventory,
+        ),
+        'selected',
+      );
+    const selected = { kind: 'selected', tool: 'list_files', name: 'limit', maker: 'create_note' };
+    expect(list(first, second, third, all, some)).toEqual([selected]);
+    expect(list(first, second, second, all, some)).toEqual([]);
+    expect(list(first, second, third, some)).toEqual([]);
+  });
+
   it('keeps the refusal of an option apart from that of any other text', () => {
     const refuse = (path: string, message: string): ObservedStep => {
       const step = call('read_file', { path });

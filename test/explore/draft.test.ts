@@ -248,6 +248,27 @@ describe('draftEvals', () => {
     ]);
   });
 
+  it('checks each answer that selects some of what was made', () => {
+    const made = ['a', 'b', 'c'].map((title) => call('add_note', 'added', { title }));
+    const listed = [
+      call('list_notes', 'a b c'),
+      call('list_notes', 'a b', { limit: 2 }),
+      call('list_notes', 'b', { search: 'b' }),
+    ];
+    const adds = ['limit', 'search'].map((name): Feature => ({
+      kind: 'selected',
+      tool: 'list_notes',
+      name,
+      maker: 'add_note',
+    }));
+    expect(draft([session([...made, ...listed], adds)])).toMatchObject([
+      {
+        title: 'list_notes selects by limit and search what add_note made',
+        checks: [{ value: 'a b c' }, { value: 'a b' }, { value: 'b' }],
+      },
+    ]);
+  });
+
   it('takes a tool without a verb that changes nothing for a reader', () => {
     const steps = [call('note', 'none'), call('create_note', 'created'), call('note', 'Alpha')];
     const explored = session(steps, [{ kind: 'state', reader: 'note', writer: 'create_note' }]);

@@ -323,6 +323,35 @@ describe('exploreAndCheck', () => {
     ]);
   });
 
+  it('asks for some of three things by each parameter that selects', async () => {
+    const { sessions } = await exploreInTest(nameExploredServer('shelf'));
+    const found = sessions.filter(({ adds }) => pickFeatures(adds, 'selected').length > 0);
+    const calls = found.flatMap(({ steps }) => steps.map(({ request }) => request));
+    const list = (args: object) => ({ kind: 'tool', tool: 'list_books', arguments: args });
+    expect(calls).toEqual([
+      ...['Alpha', 'Omega', 'Kappa'].map((title) =>
+        expect.objectContaining({ tool: 'add_book', arguments: expect.objectContaining({ title }) }),
+      ),
+      list({}),
+      list({ shelf: expect.any(String) }),
+      list({ limit: 2 }),
+      list({ limit: 2, offset: 1 }),
+      list({ search: 'Omega' }),
+      list({ full: true }),
+    ]);
+    const answers = found[0]?.steps.map(({ observation: { outcome } }) =>
+      outcome.kind === 'result' ? outcome.result['structuredContent'] : null,
+    );
+    expect(answers?.slice(4, 8)).toMatchObject([
+      { total: 1, books: [{ title: 'Omega' }] },
+      { total: 3, books: [{ title: 'Alpha' }, { title: 'Omega' }] },
+      { total: 3, books: [{ title: 'Omega' }, { title: 'Kappa' }] },
+      { total: 1, books: [{ title: 'Omega' }] },
+    ]);
+    // Its readers select nothing.
+    expect(pickFeatures(listAdds(notes), 'selected')).toEqual([]);
+  });
+
   it('gives each of 60 tools its share of the requests', async () => {
     const { coverage } = await exploreInTest(nameExploredServer('many'), { budget: 250 });
     expect(coverage.tools).toEqual({ reached: 60, of: 60 });

@@ -3,7 +3,15 @@ import { findConfirmed, findEmptied, findSwapped, findUnknown } from './asked.ts
 import type { Contrasts } from './contrasts.ts';
 import { findDoubled, findLeft, findMissing, findRemaining, findRepeated, findTaken, findUndone } from './made.ts';
 import type { LostEffect, SeenStep } from './seen.ts';
-import { findCounted, findIgnored, findInverted, findMistaken, findOther, findReversed } from './selected.ts';
+import {
+  findCounted,
+  findIgnored,
+  findInverted,
+  findMiscounted,
+  findMistaken,
+  findOther,
+  findReversed,
+} from './selected.ts';
 
 /**
  * Finds an effect that the last answer of the base shows and that of the change does not: of a call that made or removed something, or of
@@ -39,6 +47,7 @@ const finders: readonly Finder[] = [
   findIgnored,
   findInverted,
   findCounted,
+  findMiscounted,
   findReversed,
   findOther,
 ];

@@ -39,3 +39,10 @@ function* walkPairs(name: string, bases: readonly unknown[], head: unknown): Gen
     }
   }
 }
+
+/** Lists the objects in a value, with JSON in texts taken apart. */
+export function* listRecords(value: unknown): Generator<Record<string, unknown>> {
+  const read = openDocument(value);
+  if (isRecord(read)) yield read;
+  if (typeof read === 'object' && read !== null) for (const member of Object.values(read)) yield* listRecords(member);
+}

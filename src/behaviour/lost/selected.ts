@@ -1,3 +1,5 @@
+import { isRecord } from '../../base/json.ts';
+import { formatCount } from '../../base/text.ts';
 import { isAnswered, isRefused } from '../../explore/answers.ts';
 import { unknownValues } from '../../explore/vocabulary/typical-values.ts';
 import type { Outcome } from '../../explore/exploration.ts';
@@ -11,7 +13,18 @@ import {
   listOtherValues,
   writeSession,
 } from './contrasts.ts';
-import { holds, type LostEffect, listParts, listPartsOnce, quote, readGiven, type SeenStep, squash } from './seen.ts';
+import { listPairs, listRecords } from './pairs.ts';
+import {
+  holds,
+  type LostEffect,
+  listParts,
+  listPartsOnce,
+  quote,
+  readGiven,
+  readResult,
+  type SeenStep,
+  squash,
+} from './seen.ts';
 
 /** Finds an argument without which the base answers otherwise, and the change does not. */
 export function findIgnored(seen: readonly SeenStep[], last: SeenStep, contrasts: Contrasts): LostEffect | null {
@@ -74,6 +87,39 @@ function isPartOf({ bases, head }: SeenStep, more: Contrast): boolean {
     const own = listPartsOnce(outcome);
     return own.length < parts.length && own.every((part) => all.has(part));
   });
+}
+
+/** Finds a number that is no longer that of the items of a list, as it is in all answers of the base, also where these are others. */
+export function findMiscounted(_: readonly SeenStep[], last: SeenStep, contrasts: Contrasts): LostEffect | null {
+  const others = listOtherCalls(contrasts, last.request).flatMap(({ base }) => [...listRecords(readResult(base))]);
+  for (const { base, head } of listPairs(last)) {
+    if (!isRecord(base) || !isRecord(head)) continue;
+    for (const [name, list] of Object.entries(head)) {
+      const before = base[name];
+      if (!Array.isArray(list) || !Array.isArray(before)) continue;
+      const counts = Object.entries(head).filter(
+        ([key, count]) => typeof count === 'number' && count !== list.length && base[key] === before.length,
+      );
+      const [found] = counts.filter(([key]) => isCounting(others, { key, name, than: before.length }));
+      if (found === undefined) continue;
+      const [key, count] = found;
+      const what = `${key} is ${String(count)}, and ${name} has ${formatCount(list.length, 'item')}`;
+      return { what, isShownBy: (value) => value === base[key] };
+    }
+  }
+  return null;
+}
+
+/** Checks if a member of objects is always the length of a list in them, also of one that is longer or shorter. */
+function isCounting(
+  records: ReadonlyArray<Record<string, unknown>>,
+  { key, name, than }: { key: string; name: string; than: number },
+): boolean {
+  const counted = records.flatMap((record) => {
+    const list = record[name];
+    return Array.isArray(list) && typeof record[key] === 'number' ? [{ count: record[key], length: list.length }] : [];
+  });
+  return counted.every(({ count, length }) => count === length) && counted.some(({ length }) => length !== than);
 }
 
 /** Finds lines or items that the base has in the order that an argument asks for, and the change the other way round. */

@@ -95,8 +95,12 @@ export function draftCases(exploration: Exploration, options: DraftOptions): Dra
       files.set(file, text);
       return file;
     };
-    const checksAll = joined.length > 0;
-    const steps = draftSteps(session, { required, keepFile: options.keepsFiles ? keepFile : null, checksAll });
+    const selecting = new Set(pickFeatures(session.adds, 'selected').map(({ tool }) => tool));
+    const steps = draftSteps(session, {
+      required,
+      keepFile: options.keepsFiles ? keepFile : null,
+      isChecked: ({ request }) => joined.length > 0 || selecting.has(nameRequest(request)),
+    });
     const client = draftClient(session, {
       hidden: new Map(Object.entries(exploration.hidden ?? {})),
       hasWorkspace: options.suiteWorkspace !== 'none',
@@ -302,30 +306,30 @@ export function draftClient(
 }
 
 /**
- * Drafts the steps with their checks: those of the last request, and of each request that another one repeats. With `checksAll`, each
- * request has its checks.
+ * Drafts the steps with their checks: those of the last request, of each request that another one repeats, and of those that `isChecked`
+ * names.
  */
 export function draftSteps(
   { steps }: Pick<ExploredSession, 'steps'>,
   {
-    checksAll = false,
+    isChecked = () => false,
     ...context
   }: {
     required: RequiredNames;
     keepFile: ((extension: string, text: string) => string) | null;
-    checksAll?: boolean;
+    isChecked?: (step: ObservedStep) => boolean;
   },
 ): JsonObject[] {
   const captures = listCaptures(steps.map(({ request }) => request));
-  const isShown = (index: number) => checksAll || index === steps.length - 1 || isRepeated(index);
+  const isShown = (step: ObservedStep, index: number) =>
+    isChecked(step) || index === steps.length - 1 || isRepeated(index) || !isAnswered(step.observation);
   const isRepeated = (index: number) =>
     steps.some(
       ({ request }, other) => other !== index && JSON.stringify(request) === JSON.stringify(steps[index]?.request),
     );
   return steps.flatMap((step, index): JsonObject[] => {
     const call = draftRequest(step.request, { index, captures });
-    const isChecked = isShown(index) || !isAnswered(step.observation);
-    const checks = isChecked ? chooseChecks(step, { ...context, isLater: index > 0 }) : [];
+    const checks = isShown(step, index) ? chooseChecks(step, { ...context, isLater: index > 0 }) : [];
     return [call, ...checks.map((check) => ({ assert: mapTexts(check, escapeText) }))];
   });
 }

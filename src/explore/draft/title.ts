@@ -20,11 +20,20 @@ export function writeTitle(
   const last = session.steps.at(-1);
   if (last === undefined) return 'Nothing';
   const title =
+    describeSelected(session) ??
     describeState(session, (request) => mayChange(request, harmless)) ??
     describeKept(session) ??
     describeAgain(session) ??
     describeStep(last, session, required);
   return clipText(title, longestTitle);
+}
+
+function describeSelected({ adds }: Pick<ExploredSession, 'adds'>): string | null {
+  const selected = pickFeatures(adds, 'selected');
+  const [first] = selected;
+  if (first === undefined) return null;
+  const names = [...new Set(selected.filter(({ tool }) => tool === first.tool).map(({ name }) => name))];
+  return `${first.tool} selects by ${joinWords(names)} what ${first.maker} made`;
 }
 
 function describeKept({ adds }: Pick<ExploredSession, 'adds'>): string | null {

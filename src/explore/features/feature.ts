@@ -33,6 +33,8 @@ export type Feature =
   | { kind: 'again'; tool: string }
   /** A call makes a second thing with the name of the first. */
   | { kind: 'namesake'; tool: string }
+  /** A parameter of a reader selects some of the things that several calls have made. */
+  | { kind: 'selected'; tool: string; name: string; maker: string }
   /** A search for a text of the call before. */
   | { kind: 'search'; tool: string; name: string; maker: string; path: string; isOtherCase: boolean };
 
@@ -67,6 +69,7 @@ const places: { [Name in Kind]: Place | ((feature: FeatureOf<Name>) => Place) } 
   kept: change,
   again: change,
   namesake: change,
+  selected: change,
   search: { inCorpus: 0, inCases: 6 },
 };
 

@@ -18,7 +18,8 @@ export function listFeatures({ steps }: SessionRun, inventory: Inventory): Featu
   const kept = steps.flatMap((_, index) => listKept(steps, index, inventory));
   const again = steps.flatMap((_, index) => [...listAgain(steps, index), ...listNamesakes(steps, index)]);
   const own = steps.flatMap((step) => listStepFeatures(step, inventory));
-  const all = [...own, ...states, ...kept, ...again, ...searches];
+  const selected = steps.flatMap((_, index) => listSelected(steps, index));
+  const all = [...own, ...states, ...kept, ...again, ...selected, ...searches];
   return [...new Map(all.map((feature) => [nameFeature(feature), feature])).values()];
 }
 
@@ -122,6 +123,29 @@ function listNamesakes(steps: readonly ObservedStep[], index: number): Feature[]
   return isNamesake && areAnswered && readVerb(tool) === 'create' && nameRequest(after.request) !== tool
     ? [{ kind: 'namesake', tool }]
     : [];
+}
+
+/** So many things show what a parameter selects, and what it leaves out. */
+const leastThings = 3;
+
+/**
+ * Lists the arguments that a call has in addition to an earlier one of its tool, or has otherwise, after several calls that have made things: it
+ * asks for some of them.
+ */
+function listSelected(steps: readonly ObservedStep[], index: number): Feature[] {
+  const step = steps[index];
+  if (step?.request.kind !== 'tool' || !isAnswered(step.observation)) return [];
+  const { tool, arguments: args } = step.request;
+  const before = steps.slice(0, index).filter(({ observation }) => isAnswered(observation));
+  const all = before.findLast(({ request }) => nameRequest(request) === tool)?.request;
+  const makes = before.flatMap(({ request }) =>
+    request.kind === 'tool' && readVerb(request.tool) === 'create' ? [request] : [],
+  );
+  const maker = makes.at(-1)?.tool;
+  const things = new Set(makes.filter((make) => make.tool === maker).map((make) => JSON.stringify(make.arguments)));
+  if (all?.kind !== 'tool' || maker === undefined || maker === tool || things.size < leastThings) return [];
+  const names = Object.keys(args).filter((name) => !isJsonEqual(args[name], all.arguments[name]));
+  return names.map((name) => ({ kind: 'selected', tool, name, maker }));
 }
 
 /** Lists the options with which a call leaves what a reader answers, such as that of a dry run. */

@@ -15,6 +15,7 @@ import { findPathRole, namesOfSearches } from '../vocabulary/vocabulary.ts';
 import { coverParameters } from './coverage.ts';
 import { probeHarmless, sortTools } from './examples.ts';
 import { buildArguments, callTool, type PhaseContext } from './phase.ts';
+import { selectMade } from './select-made.ts';
 import { tryCall } from './try-call.ts';
 
 /** The most producers that are tried before a tool that does not work alone. */
@@ -37,6 +38,7 @@ export async function linkTools(context: PhaseContext): Promise<void> {
   await followEffects(context);
   await followStatements(context);
   await joinMade(context);
+  await selectMade(context);
   await replaceFiles(context);
   await searchMade(context);
 }

@@ -160,6 +160,9 @@ export const otherContent: ReadonlyMap<string, string> = new Map([
   ['delta epsilon', 'eta theta'],
 ]);
 
+/** Words that name a second and a third thing. */
+export const otherNames = ['omega', 'kappa'] as const;
+
 /** A text that programs take for an option of the command that they run. */
 export const optionText = '--all';
 

@@ -35,6 +35,7 @@ const form = object({
 });
 
 const notes = new Map();
+const books = [];
 const chores = new Map();
 const choreId = { type: 'string', pattern: '^[0-9a-f-]{36}$' };
 const tables = new Map();
@@ -90,6 +91,34 @@ const sets = {
       schema: object({ noteId: string }),
       hints: { destructiveHint: true },
       call: ({ noteId }) => (notes.delete(noteId) ? text('deleted') : failure(`There is no note ${noteId}`)),
+    },
+  },
+  // Its list has parameters that select some of what was added.
+  shelf: {
+    add_book: {
+      schema: object({ title: string, text: string, shelf: string }, ['title', 'text']),
+      call: (book) => {
+        books.push(book);
+        return text(`Added ${book.title}.`);
+      },
+    },
+    list_books: {
+      schema: object(
+        {
+          limit: { type: 'integer' },
+          offset: { type: 'integer' },
+          search: string,
+          shelf: string,
+          full: { type: 'boolean' },
+        },
+        [],
+      ),
+      hints: reads,
+      call: ({ limit, offset = 0, search = '', shelf, full = false }) => {
+        const found = books.filter((book) => book.title.includes(search) && (shelf ?? book.shelf) === book.shelf);
+        const shown = found.slice(offset, limit === undefined ? undefined : offset + limit);
+        return structured({ total: found.length, books: shown.map((book) => (full ? book : { title: book.title })) });
+      },
     },
   },
   // Their ids are random, and stand in sentences.
