@@ -150,9 +150,10 @@ function compareOutcomes(
   if (before === 'answered' && readsLikeError(head) && !bases.some(readsLikeError)) {
     return [{ ...whole, kind: 'broken', what: 'a text that reads like an error instead of a result', ...shown }];
   }
-  if (before === 'refused' && after === 'answered') {
+  const isUnflagged = before === 'answered' && bases.every(readsLikeError) && !readsLikeError(head);
+  if ((before === 'refused' || isUnflagged) && after === 'answered') {
     const isSameText = bases.some((each) => readText(each) === readText(head)) && readText(head) !== '';
-    if (isSameText) {
+    if (isSameText && !isUnflagged) {
       const what = 'the same text is no longer marked as an error';
       return [{ ...whole, kind: 'broken', pointer: '/isError', what, before: 'true', after: 'false' }];
     }

@@ -55,6 +55,7 @@ describe('compareRun', () => {
     expect(kinds({ name: 'Alpha' }, { error: 'there is no note' })).toEqual(['broken']);
     expect(kinds({ name: 'Alpha' }, { name: 'Beta' })).toEqual(['changed']);
     expect(kinds({ error: 'there is no file' }, { error: 'there is no note' })).toEqual(['changed']);
+    expect(kinds({ error: 'there is no file' }, { name: 'Alpha', id: 1 })).toEqual(['fixed']);
   });
 
   it('takes an error for broken that has lost its flag, also in other words', () => {

@@ -265,6 +265,19 @@ describe('findLost', () => {
     expect(find(list(3, 'a', 'b'), list(2, 'c', 'd'))).toBeUndefined();
   });
 
+  it('finds a total that a limit changes', () => {
+    const list = (total: number, ...items: string[]) => answer({ total, items });
+    const all = list(3, 'a', 'b', 'c');
+    const find = (head: Outcome, { base = list(3, 'a', 'b'), alone = all } = {}) => {
+      const last = step('list', { limit: 2 }, { base, head });
+      const [less] = leaveArgumentsOut([last.request]);
+      return findLost([last], keep([less?.session ?? [], { base: all, head: alone }]))?.what;
+    };
+    expect(find(list(2, 'a', 'b'))).toBe('total is 2 with limit of list, which does not change it on the base');
+    expect(find(list(4, 'a', 'b'), { alone: list(4, 'a', 'b', 'c') })).toBeUndefined();
+    expect(find(list(1, 'a', 'b'), { base: list(5, 'a', 'b') })).toBeUndefined();
+  });
+
   it('finds an order that is reversed', () => {
     const list = (...items: string[]) => answer({ items });
     const find = (head: Outcome) => {

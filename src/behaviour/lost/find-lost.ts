@@ -8,6 +8,7 @@ import {
   findIgnored,
   findInverted,
   findMiscounted,
+  findAffected,
   findMistaken,
   findOther,
   findReversed,
@@ -48,6 +49,7 @@ const finders: readonly Finder[] = [
   findInverted,
   findCounted,
   findMiscounted,
+  findAffected,
   findReversed,
   findOther,
 ];

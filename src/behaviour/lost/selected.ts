@@ -89,6 +89,26 @@ function isPartOf({ bases, head }: SeenStep, more: Contrast): boolean {
   });
 }
 
+/** Finds a value that a number, such as a limit, does not change on the base and in its default, and changes now. */
+export function findAffected(seen: readonly SeenStep[], last: SeenStep, contrasts: Contrasts): LostEffect | null {
+  for (const { tool, name, value, without } of listWithout(seen, contrasts)) {
+    if (typeof value !== 'number') continue;
+    const alone: SeenStep = { request: last.request, bases: [without.base], head: without.head };
+    const kept = listPairs(alone).filter(({ base, head }) => isScalar(base) && base === head);
+    const found = listPairs(last).find(({ name: member, base, head }) => {
+      const others = kept.filter((pair) => pair.name === member);
+      return isScalar(head) && head !== base && others.length > 0 && others.every((pair) => pair.base === base);
+    });
+    if (found === undefined) continue;
+    const { name: member, base, head } = found;
+    const what = `${member} is ${String(head)} with ${name} of ${tool}, which does not change it on the base`;
+    return { what, isShownBy: (shown) => shown === base };
+  }
+  return null;
+}
+
+const isScalar = (value: unknown): value is number | boolean => typeof value === 'number' || typeof value === 'boolean';
+
 /** Finds a number that is no longer that of the items of a list, as it is in all answers of the base, also where these are others. */
 export function findMiscounted(_: readonly SeenStep[], last: SeenStep, contrasts: Contrasts): LostEffect | null {
   const others = listOtherCalls(contrasts, last.request).flatMap(({ base }) => [...listRecords(readResult(base))]);
@@ -97,10 +117,13 @@ export function findMiscounted(_: readonly SeenStep[], last: SeenStep, contrasts
     for (const [name, list] of Object.entries(head)) {
       const before = base[name];
       if (!Array.isArray(list) || !Array.isArray(before)) continue;
-      const counts = Object.entries(head).filter(
-        ([key, count]) => typeof count === 'number' && count !== list.length && base[key] === before.length,
+      const found = Object.entries(head).find(
+        ([key, count]) =>
+          typeof count === 'number' &&
+          count !== list.length &&
+          base[key] === before.length &&
+          isCounting(others, { key, name, than: before.length }),
       );
-      const [found] = counts.filter(([key]) => isCounting(others, { key, name, than: before.length }));
       if (found === undefined) continue;
       const [key, count] = found;
       const what = `${key} is ${String(count)}, and ${name} has ${formatCount(list.length, 'item')}`;

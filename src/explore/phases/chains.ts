@@ -8,13 +8,14 @@ import { isSameOutcome } from '../lab.ts';
 import { isNeededId, listPlaces, listSwitches } from '../schema/parameters.ts';
 import { readType } from '../schema/resolve.ts';
 import { mapTexts } from '../../workspace/placeholders.ts';
-import { rateSimilarity, readThing, readVerb, splitName } from '../vocabulary/names.ts';
+import { readVerb, splitName } from '../vocabulary/names.ts';
 import { findStatement, missesTable, sampleTable } from '../vocabulary/statements.ts';
 import { otherContent } from '../vocabulary/typical-values.ts';
 import { findPathRole, namesOfSearches } from '../vocabulary/vocabulary.ts';
 import { coverParameters } from './coverage.ts';
 import { probeHarmless, sortTools } from './examples.ts';
 import { buildArguments, callTool, type PhaseContext } from './phase.ts';
+import { listReads, rateOverlap } from './list-reads.ts';
 import { selectMade } from './select-made.ts';
 import { tryCall } from './try-call.ts';
 
@@ -24,8 +25,7 @@ const maxProducers = 4;
 /** The most pairs of tools that are tried to make a table. */
 const maxTableSetups = 6;
 
-/** The most readers that follow one call, and the most options with which it is repeated between them. */
-const maxReaders = 3;
+/** The most options with which a call is repeated between readers. */
 const maxOptions = 3;
 
 /** Finds calls that other calls need before them, and sends readers before and after each call that changes something. */
@@ -240,17 +240,6 @@ function listProducers(tool: ListedTool, { lab, knowledge, tools }: PhaseContext
     .map(({ other }) => other);
 }
 
-/** Rates how much two tools have to do with each other, by the words of their names and the names of their parameters. */
-function rateOverlap(left: ListedTool, right: ListedTool): number {
-  const words = new Set(readThing(left.name));
-  const shared = readThing(right.name).filter((word) => words.has(word)).length;
-  const names = right.parameters.map(({ name }) => splitName(name));
-  const alike = left.parameters.filter(({ name }) =>
-    names.some((other) => rateSimilarity(splitName(name), other) > 0.5),
-  );
-  return shared + alike.length / 2;
-}
-
 /** Runs each call that may change something between the same requests of readers. An idempotent one runs twice, and so does one that makes something. */
 async function followEffects(context: PhaseContext): Promise<void> {
   const { lab, knowledge, tools } = context;
@@ -334,51 +323,6 @@ async function joinMade(context: PhaseContext): Promise<void> {
     }
   }
 }
-
-/** Lists requests of readers with the values of the call; null if the requests are used up. */
-export async function listReads(
-  tool: ListedTool,
-  call: WorkingCall,
-  { lab, knowledge, tools }: PhaseContext,
-): Promise<ExploredRequest[] | null> {
-  const readers = tools
-    .filter((other) => other !== tool && lab.isHarmless(other.name) && lab.explainStop(other.name) === null)
-    .filter(({ name }) => knowledge.working.has(name))
-    .map((reader) => ({
-      reader,
-      rate: rateOverlap(tool, reader) + (reader.parameters.some(({ isRequired }) => isRequired) ? 0 : 0.75),
-    }))
-    .toSorted((a, b) => b.rate - a.rate)
-    .slice(0, tool.isReadOnly ? 1 : maxReaders)
-    .map(({ reader }) => reader);
-  if (readers.length === 0) return [];
-  const start = 'new';
-  const done = await lab.run([...call.setup, callTool(tool, call.arguments)], { phase: 'chains', start });
-  if (done === null) return null;
-  return readers.map((reader) => {
-    const own = knowledge.working.get(reader.name)?.arguments ?? {};
-    const related = relate(reader, { steps: done.steps, setup: call.setup.length }, knowledge);
-    return callTool(reader, { ...own, ...related });
-  });
-}
-
-/** Finds arguments of a reader among the values of earlier steps, of which the first ones are the setup. */
-function relate(
-  reader: ListedTool,
-  { steps, setup }: { steps: readonly ObservedStep[]; setup: number },
-  knowledge: PhaseContext['knowledge'],
-): object {
-  if (!steps.some(({ observation }) => isAnswered(observation))) return {};
-  return buildArguments(reader, knowledge, {
-    // The reader is asked before the call, too, when a reference to its result has no value.
-    before: steps.map((step, index) => (index < setup ? step : { ...step, observation: hideResult(step.observation) })),
-  });
-}
-
-const hideResult = (observation: ObservedStep['observation']): ObservedStep['observation'] => ({
-  ...observation,
-  outcome: { kind: 'result', isError: false, result: {} },
-});
 
 /** The most readers of a file that is replaced. */
 const maxFileReaders = 2;

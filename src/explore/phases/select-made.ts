@@ -9,7 +9,7 @@ import { readVerb, splitName } from '../vocabulary/names.ts';
 import { otherContent, otherNames } from '../vocabulary/typical-values.ts';
 import { findPathRole, namesOfSearches, readLimits } from '../vocabulary/vocabulary.ts';
 import { mapTexts } from '../../workspace/placeholders.ts';
-import { listReads } from './chains.ts';
+import { listReads } from './list-reads.ts';
 import { callTool, type PhaseContext } from './phase.ts';
 
 /** The most tools whose things are made, and the most calls of one reader that select some of them. */

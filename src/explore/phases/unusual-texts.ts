@@ -7,7 +7,7 @@ import { listBranches, readType } from '../schema/resolve.ts';
 import { readVerb, splitName } from '../vocabulary/names.ts';
 import { optionText, specialText } from '../vocabulary/typical-values.ts';
 import { findPathRole } from '../vocabulary/vocabulary.ts';
-import { listReads } from './chains.ts';
+import { listReads } from './list-reads.ts';
 import { callTool, type PhaseContext } from './phase.ts';
 
 /** Names of texts that a person writes freely, and in which any character may be. */
