@@ -4,10 +4,10 @@ import { isRefused } from '../../explore/answers.ts';
 import { readVerb } from '../../explore/vocabulary/names.ts';
 import { unknownValues } from '../../explore/vocabulary/typical-values.ts';
 import { listPairs } from './pairs.ts';
-import { holds, isMaking, type LostEffect, quote, readGiven, type SeenStep, squash } from './seen.ts';
+import { holds, isMaking, type Evidence, type LostEffect, quote, readGiven, squash } from './seen.ts';
 
 /** Finds a member that has the value of another argument than that of its name, which it has on the base. */
-export function findSwapped(seen: readonly SeenStep[], last: SeenStep): LostEffect | null {
+export function findSwapped({ seen, last }: Evidence): LostEffect | null {
   for (const step of seen.filter((each) => each === last || isMaking(each))) {
     const { request } = step.request;
     if (request.kind !== 'tool') continue;
@@ -32,7 +32,7 @@ function listNamed(args: object): Array<{ name: string; text: string }> {
 }
 
 /** Finds a list or an object that has what the call was given on the base, and is empty now. */
-export function findEmptied(_: readonly SeenStep[], last: SeenStep): LostEffect | null {
+export function findEmptied({ last }: Evidence): LostEffect | null {
   const texts = [...(readGiven(last)?.texts ?? [])];
   for (const { name, base, head } of listPairs(last)) {
     if (!isFilled(base) || !isEmpty(head)) continue;
@@ -48,7 +48,7 @@ export function findEmptied(_: readonly SeenStep[], last: SeenStep): LostEffect 
 }
 
 /** Finds that a call for something that no server knows gets something else, where the base answers with nothing. */
-export function findUnknown(_: readonly SeenStep[], last: SeenStep): LostEffect | null {
+export function findUnknown({ last }: Evidence): LostEffect | null {
   const texts = [...(readGiven(last)?.texts ?? [])];
   const unknown = texts.find(([, text]) => text.includes(unknownValues.text));
   if (unknown === undefined) return null;
@@ -61,7 +61,7 @@ export function findUnknown(_: readonly SeenStep[], last: SeenStep): LostEffect 
 }
 
 /** Finds that a change of something that no server knows is confirmed, where the base refuses it. To remove it may be no error. */
-export function findConfirmed(last: SeenStep): LostEffect | null {
+export function findConfirmed({ last }: Evidence): LostEffect | null {
   const { request, mayMake } = last.request;
   if (request.kind !== 'tool' || !mayMake || readVerb(request.tool) === 'remove') return null;
   if (!last.bases.every((outcome) => isRefused({ outcome }))) return null;

@@ -1,8 +1,18 @@
 import { isAnswered } from '../../explore/answers.ts';
+import type { Outcome } from '../../explore/exploration.ts';
 import { findConfirmed, findEmptied, findSwapped, findUnknown } from './asked.ts';
 import type { Contrasts } from './contrasts.ts';
-import { findDoubled, findLeft, findMissing, findRemaining, findRepeated, findTaken, findUndone } from './made.ts';
-import type { LostEffect, SeenStep } from './seen.ts';
+import {
+  findDoubled,
+  findDropped,
+  findLeft,
+  findMissing,
+  findRemaining,
+  findRepeated,
+  findTaken,
+  findUndone,
+} from './made.ts';
+import type { Evidence, LostEffect, SeenStep } from './seen.ts';
 import {
   findCounted,
   findIgnored,
@@ -22,21 +32,25 @@ import {
 export function findLost(seen: readonly SeenStep[], contrasts: Contrasts): LostEffect | null {
   const last = seen.at(-1);
   if (last === undefined || !isAnswered({ outcome: last.head })) return null;
-  if (!last.bases.some((outcome) => isAnswered({ outcome }))) {
-    return findUndone(seen, last) ?? findConfirmed(last) ?? findMistaken(last, contrasts);
-  }
-  if (!last.bases.every((outcome) => isAnswered({ outcome }))) return null;
-  for (const find of finders) {
-    const found = find(seen, last, contrasts);
+  const evidence = { seen, last, contrasts };
+  const isOfBase = (outcome: Outcome) => isAnswered({ outcome });
+  if (last.bases.every(isOfBase)) return findFirst(finders, evidence);
+  return last.bases.some(isOfBase) ? null : findFirst(findersOfRefused, evidence);
+}
+
+type Finder = (evidence: Evidence) => LostEffect | null;
+
+function findFirst(all: readonly Finder[], evidence: Evidence): LostEffect | null {
+  for (const find of all) {
+    const found = find(evidence);
     if (found !== null) return found;
   }
   return null;
 }
 
-type Finder = (seen: readonly SeenStep[], last: SeenStep, contrasts: Contrasts) => LostEffect | null;
-
 const finders: readonly Finder[] = [
   findMissing,
+  findDropped,
   findRemaining,
   findRepeated,
   findDoubled,
@@ -53,3 +67,6 @@ const finders: readonly Finder[] = [
   findReversed,
   findOther,
 ];
+
+/** Where the base refuses what the change answers. */
+const findersOfRefused: readonly Finder[] = [findUndone, findConfirmed, findMistaken];

@@ -11,6 +11,8 @@ import {
   isMaking,
   listGiven,
   listParts,
+  type Evidence,
+  type Given,
   type LostEffect,
   quote,
   readGiven,
@@ -19,34 +21,52 @@ import {
   squash,
 } from './seen.ts';
 
-/** Finds a text that an earlier call was given, where the change answers as if that call had not been made, has those of another call, or all else. */
-export function findMissing(seen: readonly SeenStep[], last: SeenStep, contrasts: Contrasts): LostEffect | null {
-  const all = listGiven(seen.slice(0, -1));
-  const count = (key: string) => all.filter(({ texts }) => texts.has(key)).length;
+/** Finds a text that an earlier call was given, where the change answers as if that call had not been made. */
+export function findMissing({ seen, last, contrasts }: Evidence): LostEffect | null {
   const without = readWithoutCalls(seen, contrasts);
-  // An answer can repeat the text of its own request.
-  const fixed = without !== undefined && isAnswered({ outcome: without.base }) ? without.base : null;
-  const isFixed = (text: string) =>
-    fixed !== null && last.bases.some((base) => countOf(base, text) <= countOf(fixed, text));
-  const isAsWithout = without !== undefined && printMasked(without.head) === printMasked(last.head);
-  const isFoundByHead = (text: string) => holds(last.head, shorten(text));
-  for (const { tool, texts } of all) {
-    const own = [...texts.keys()].filter((text) => last.bases.every((base) => holds(base, text)));
-    const proofs = own.filter((text) => !isFixed(text) && (isAsWithout || count(text) === 1));
-    const [proof] = proofs;
-    if (proof === undefined) continue;
-    const isOtherFound = () =>
-      all.some((other) =>
-        [...other.texts.keys()].some((text) => !texts.has(text) && !isFixed(text) && isFoundByHead(text)),
-      );
-    const isOnlyDifference = () => isAllElseKept(last, proofs) && proofs.some((text) => /\p{L}{3}/u.test(text));
-    if (!isAsWithout && (own.some(isFoundByHead) || !(isOtherFound() || isOnlyDifference()))) continue;
-    return {
-      what: `it no longer finds ${quote(texts.get(proof) ?? proof)}, which ${tool} was given before`,
-      isShownBy: (value) => proofs.some((text) => holds(value, text)),
-    };
+  if (without === undefined || printMasked(without.head) !== printMasked(last.head)) return null;
+  for (const given of listGiven(seen.slice(0, -1))) {
+    const proofs = listShown(given, { seen, last, contrasts });
+    if (proofs.length > 0) return describeMissing(given, proofs);
   }
   return null;
+}
+
+/** Finds a text that one call was given alone, where the change has those of another call, or all else. */
+export function findDropped({ seen, last, contrasts }: Evidence): LostEffect | null {
+  const all = listGiven(seen.slice(0, -1));
+  const isFoundByHead = (text: string) => holds(last.head, shorten(text));
+  for (const given of all) {
+    const isOfOthers = (text: string) => all.some((other) => other !== given && other.texts.has(text));
+    const shown = listShown(given, { seen, last, contrasts });
+    const proofs = shown.filter((text) => !isOfOthers(text));
+    const own = [...given.texts.keys()].filter((text) => last.bases.every((base) => holds(base, text)));
+    if (proofs.length === 0 || own.some(isFoundByHead)) continue;
+    const isOtherFound = () =>
+      all.some((other) =>
+        listShown(other, { seen, last, contrasts }).some((text) => !given.texts.has(text) && isFoundByHead(text)),
+      );
+    const isOnlyDifference = () => isAllElseKept(last, proofs) && proofs.some((text) => /\p{L}{3}/u.test(text));
+    if (isOtherFound() || isOnlyDifference()) return describeMissing(given, proofs);
+  }
+  return null;
+}
+
+/** Lists the texts of a call that the base shows because of it: an answer can repeat the text of its own request. */
+function listShown({ texts }: Given, { seen, last, contrasts }: Evidence): string[] {
+  const without = readWithoutCalls(seen, contrasts);
+  const fixed = without !== undefined && isAnswered({ outcome: without.base }) ? without.base : null;
+  return [...texts.keys()].filter((text) =>
+    last.bases.every((base) => holds(base, text) && (fixed === null || countOf(base, text) > countOf(fixed, text))),
+  );
+}
+
+function describeMissing({ tool, texts }: Given, proofs: readonly string[]): LostEffect {
+  const [proof = ''] = proofs;
+  return {
+    what: `it no longer finds ${quote(texts.get(proof) ?? proof)}, which ${tool} was given before`,
+    isShownBy: (value) => proofs.some((text) => holds(value, text)),
+  };
 }
 
 /**
@@ -64,7 +84,7 @@ function isAllElseKept(last: SeenStep, texts: readonly string[]): boolean {
 }
 
 /** Finds an answer that is the same before and after a call that removes something. */
-export function findRemaining(seen: readonly SeenStep[], last: SeenStep): LostEffect | null {
+export function findRemaining({ seen, last }: Evidence): LostEffect | null {
   const key = writeOwn(last.request);
   for (const [index, earlier] of seen.entries()) {
     if (earlier === last || writeOwn(earlier.request) !== key) continue;
@@ -86,7 +106,7 @@ export function findRemaining(seen: readonly SeenStep[], last: SeenStep): LostEf
 }
 
 /** Finds a call that comes again with no further effect on the base, and with one on the change. */
-export function findRepeated(seen: readonly SeenStep[], last: SeenStep): LostEffect | null {
+export function findRepeated({ seen, last }: Evidence): LostEffect | null {
   const index = seen.findLastIndex((step) => step !== last && writeOwn(step.request) === writeOwn(last.request));
   const earlier = seen[index];
   if (earlier === undefined || printMasked(earlier.head) === printMasked(last.head)) return null;
@@ -103,7 +123,7 @@ export function findRepeated(seen: readonly SeenStep[], last: SeenStep): LostEff
 }
 
 /** Finds a list in which two items have the same text, which a call was given, where the texts of all items differ on the base. */
-export function findDoubled(seen: readonly SeenStep[], last: SeenStep): LostEffect | null {
+export function findDoubled({ seen, last }: Evidence): LostEffect | null {
   const given = new Set(listGiven(seen).flatMap(({ texts }) => [...texts.values()]));
   for (const { name, base, head } of listPairs(last)) {
     if (!Array.isArray(base) || !base.every(isRecord) || !Array.isArray(head) || !head.every(isRecord)) continue;
@@ -120,7 +140,7 @@ export function findDoubled(seen: readonly SeenStep[], last: SeenStep): LostEffe
 }
 
 /** Finds a call after which the base refuses what it answered before, and the change answers as before. */
-export function findUndone(seen: readonly SeenStep[], last: SeenStep): LostEffect | null {
+export function findUndone({ seen, last }: Evidence): LostEffect | null {
   const own = writeOwn(last.request);
   const before = seen.findLastIndex(
     (step) =>
@@ -136,7 +156,7 @@ export function findUndone(seen: readonly SeenStep[], last: SeenStep): LostEffec
 }
 
 /** Finds a text that a call was given, and that the base no longer has after it, in a line or an item that the change has without the call, too. */
-export function findLeft(seen: readonly SeenStep[], last: SeenStep, contrasts: Contrasts): LostEffect | null {
+export function findLeft({ seen, last, contrasts }: Evidence): LostEffect | null {
   const without = readWithoutCalls(seen, contrasts);
   if (without === undefined || !areAnswered(without)) return null;
   const before = new Set(listParts(without.head));
@@ -158,7 +178,7 @@ export function findLeft(seen: readonly SeenStep[], last: SeenStep, contrasts: C
  * Finds a line or an item that no call names, and that is there before and after the calls on the base, and before them only on the change.
  * Where the change has another one in its place, it may follow another rule.
  */
-export function findTaken(seen: readonly SeenStep[], last: SeenStep, contrasts: Contrasts): LostEffect | null {
+export function findTaken({ seen, last, contrasts }: Evidence): LostEffect | null {
   const without = readWithoutCalls(seen, contrasts);
   const given = listGiven(seen.slice(0, -1));
   const maker = given.at(-1);

@@ -4,12 +4,20 @@ import { formatCount } from '../../base/text.ts';
 import type { Outcome } from '../../explore/exploration.ts';
 import type { ComparedRequest } from '../bench.ts';
 import { readDocument } from '../compare-values.ts';
+import type { Contrasts } from './contrasts.ts';
 
 /** A step of a session with the outcomes of all runs of the base, and of one run of the change. */
 export interface SeenStep {
   request: ComparedRequest;
   bases: readonly Outcome[];
   head: Outcome;
+}
+
+/** What proves a lost effect: a session, its last step, and the answers to other sessions. */
+export interface Evidence {
+  seen: readonly SeenStep[];
+  last: SeenStep;
+  contrasts: Contrasts;
 }
 
 /** What the last answer of the base shows of the session, and that of the change does not. */

@@ -16,6 +16,7 @@ import {
 import { listPairs, listRecords } from './pairs.ts';
 import {
   holds,
+  type Evidence,
   type LostEffect,
   listParts,
   listPartsOnce,
@@ -27,7 +28,7 @@ import {
 } from './seen.ts';
 
 /** Finds an argument without which the base answers otherwise, and the change does not. */
-export function findIgnored(seen: readonly SeenStep[], last: SeenStep, contrasts: Contrasts): LostEffect | null {
+export function findIgnored({ seen, last, contrasts }: Evidence): LostEffect | null {
   const answer = printMasked(last.head);
   if (last.bases.some((base) => printMasked(base) === answer)) return null;
   for (const { tool, name, without } of listWithout(seen, contrasts)) {
@@ -38,7 +39,7 @@ export function findIgnored(seen: readonly SeenStep[], last: SeenStep, contrasts
 }
 
 /** Finds an argument that selects what the base leaves out, and leaves out what the base selects. A number takes the first ones of any order. */
-export function findInverted(seen: readonly SeenStep[], last: SeenStep, contrasts: Contrasts): LostEffect | null {
+export function findInverted({ seen, last, contrasts }: Evidence): LostEffect | null {
   const head = new Set(listParts(last.head));
   for (const { tool, name, value, without } of listWithout(seen, contrasts)) {
     if (typeof value === 'number' || printMasked(without.base) !== printMasked(without.head)) continue;
@@ -63,7 +64,7 @@ function isUnion(all: readonly string[], left: ReadonlySet<string>, right: Reado
 }
 
 /** Finds a number that is how many lines or items the base has of more, and that the change does not keep to. */
-export function findCounted(seen: readonly SeenStep[], last: SeenStep, contrasts: Contrasts): LostEffect | null {
+export function findCounted({ seen, last, contrasts }: Evidence): LostEffect | null {
   const { request } = last.request;
   if (request.kind !== 'tool') return null;
   const session = seen.map((step) => step.request.request);
@@ -90,7 +91,7 @@ function isPartOf({ bases, head }: SeenStep, more: Contrast): boolean {
 }
 
 /** Finds a value that a number, such as a limit, does not change on the base and in its default, and changes now. */
-export function findAffected(seen: readonly SeenStep[], last: SeenStep, contrasts: Contrasts): LostEffect | null {
+export function findAffected({ seen, last, contrasts }: Evidence): LostEffect | null {
   for (const { tool, name, value, without } of listWithout(seen, contrasts)) {
     if (typeof value !== 'number') continue;
     const alone: SeenStep = { request: last.request, bases: [without.base], head: without.head };
@@ -110,7 +111,7 @@ export function findAffected(seen: readonly SeenStep[], last: SeenStep, contrast
 const isScalar = (value: unknown): value is number | boolean => typeof value === 'number' || typeof value === 'boolean';
 
 /** Finds a number that is no longer that of the items of a list, as it is in all answers of the base, also where these are others. */
-export function findMiscounted(_: readonly SeenStep[], last: SeenStep, contrasts: Contrasts): LostEffect | null {
+export function findMiscounted({ last, contrasts }: Evidence): LostEffect | null {
   const others = listOtherCalls(contrasts, last.request).flatMap(({ base }) => [...listRecords(readResult(base))]);
   for (const { base, head } of listPairs(last)) {
     if (!isRecord(base) || !isRecord(head)) continue;
@@ -146,7 +147,7 @@ function isCounting(
 }
 
 /** Finds lines or items that the base has in the order that an argument asks for, and the change the other way round. */
-export function findReversed(seen: readonly SeenStep[], last: SeenStep, contrasts: Contrasts): LostEffect | null {
+export function findReversed({ seen, last, contrasts }: Evidence): LostEffect | null {
   const head = listPartsOnce(last.head);
   for (const { tool, name, without } of listWithout(seen, contrasts)) {
     const isSorting = (base: Outcome) => {
@@ -175,7 +176,7 @@ function isMostlyReversed(left: readonly string[], right: readonly string[]): bo
 }
 
 /** Finds an answer with what the base answers to another call, and nothing of what it has there for the text that was asked for. */
-export function findOther(_: readonly SeenStep[], last: SeenStep, contrasts: Contrasts): LostEffect | null {
+export function findOther({ last, contrasts }: Evidence): LostEffect | null {
   const head = listParts(last.head);
   const [base = [], ...others] = last.bases.map(listParts);
   const known = new Set(listOtherCalls(contrasts, last.request).flatMap((other) => listParts(other.base)));
@@ -192,7 +193,7 @@ export function findOther(_: readonly SeenStep[], last: SeenStep, contrasts: Con
 }
 
 /** Finds that a call for something that no server knows, which the base refuses, has what the base answers to another call. */
-export function findMistaken(last: SeenStep, contrasts: Contrasts): LostEffect | null {
+export function findMistaken({ last, contrasts }: Evidence): LostEffect | null {
   if (!last.bases.every((outcome) => isRefused({ outcome }))) return null;
   const known = new Set(listOtherCalls(contrasts, last.request).flatMap((other) => listParts(other.base)));
   const texts = [...(readGiven(last)?.texts ?? [])];
