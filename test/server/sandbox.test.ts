@@ -9,6 +9,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 
 import { SandboxError } from '../../src/base/errors.ts';
+import { findTools } from '../../src/server/sandbox/tools.ts';
 import { listProcesses } from '../../src/server/process-tree.ts';
 import { canMake, decisive, listToolsOf, openSandboxLab } from '../support/process/sandbox-lab.ts';
 import type { Maker } from '../support/process/sandbox-lab.ts';
@@ -43,6 +44,18 @@ const ends: Array<[string, string[], { code: number | null; signal: string | nul
     { code: null, signal: `SIG${name}` },
   ]),
 ];
+
+/** Makes the namespaces of a sandbox without its code. All tests below would be skipped if that code made none any more. */
+const allowsNamespaces = () => {
+  const user = process.getuid?.() === 0 ? [] : ['--user', '--map-root-user'];
+  const mount = ['mount', '-t', 'proc', 'proc', '/proc'];
+  return spawnSync('unshare', [...user, '--mount', '--pid', '--fork', ...mount]).status === 0;
+};
+
+it.runIf(!('missing' in findTools(process.env['PATH'])) && allowsNamespaces())(
+  'a sandbox is made where the machine allows its namespaces',
+  () => expect(available.get('unshare')).toBe(true),
+);
 
 describe.each(makers)('a sandbox that %s makes', (maker) => {
   const open = (options: Parameters<typeof openSandboxLab>[0] = {}) =>
