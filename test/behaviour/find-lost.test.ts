@@ -265,6 +265,20 @@ describe('findLost', () => {
     expect(find(list(3, 'a', 'b'), list(2, 'c', 'd'))).toBeUndefined();
   });
 
+  it('finds lines that are not the last ones, where a name asks for these', () => {
+    const whole: ExploredRequest[] = [{ kind: 'tool', tool: 'read_file', arguments: {} }];
+    const text = words('a\nb\nc\nd');
+    const find = (head: string, tool = 'tail_file', base = 'c\nd') => {
+      const last = step(tool, { lines: 2 }, { base: words(base), head: words(head) });
+      return findLost([last], keep([whole, { base: text, head: text }]))?.what;
+    };
+    expect(find('a\nb')).toBe('the answer of tail_file has not the last lines or items');
+    expect(find('b\nc\nd')).toBeUndefined();
+    expect(find('c\ne')).toBeUndefined();
+    expect(find('a\nb', 'read_lines')).toBeUndefined();
+    expect(find('c\nd', 'read_first_lines', 'a\nb')).toContain('has not the first lines');
+  });
+
   it('finds a total that a limit changes', () => {
     const list = (total: number, ...items: string[]) => answer({ total, items });
     const all = list(3, 'a', 'b', 'c');

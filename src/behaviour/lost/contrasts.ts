@@ -70,3 +70,15 @@ export function listOtherCalls(contrasts: Contrasts, { request }: ComparedReques
     return last?.kind === 'tool' && last.tool === request.tool && !isJsonEqual(last.arguments, request.arguments);
   });
 }
+
+interface Without extends LessArgument {
+  without: Contrast;
+}
+
+/** Lists the arguments of a session, with the answers to it without them. */
+export function listWithout(contrasts: Contrasts, seen: ReadonlyArray<{ request: ComparedRequest }>): Without[] {
+  return leaveArgumentsOut(seen.map(({ request }) => request)).flatMap((less) => {
+    const without = contrasts.get(writeSession(less.session));
+    return without === undefined ? [] : [{ ...less, without }];
+  });
+}

@@ -2,6 +2,7 @@ import { isAnswered } from '../../explore/answers.ts';
 import type { Outcome } from '../../explore/exploration.ts';
 import { findConfirmed, findEmptied, findSwapped, findUnknown } from './asked.ts';
 import type { Contrasts } from './contrasts.ts';
+import { findAffected, findCounted, findEdge, findMiscounted, findReversed } from './counted.ts';
 import {
   findDoubled,
   findDropped,
@@ -13,16 +14,7 @@ import {
   findUndone,
 } from './made.ts';
 import type { Evidence, LostEffect, SeenStep } from './seen.ts';
-import {
-  findCounted,
-  findIgnored,
-  findInverted,
-  findMiscounted,
-  findAffected,
-  findMistaken,
-  findOther,
-  findReversed,
-} from './selected.ts';
+import { findIgnored, findInverted, findMistaken, findOther } from './selected.ts';
 
 /**
  * Finds an effect that the last answer of the base shows and that of the change does not: of a call that made or removed something, or of
@@ -62,6 +54,7 @@ const finders: readonly Finder[] = [
   findIgnored,
   findInverted,
   findCounted,
+  findEdge,
   findMiscounted,
   findAffected,
   findReversed,
