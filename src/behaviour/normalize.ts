@@ -1,5 +1,5 @@
 import type { Outcome } from '../explore/exploration.ts';
-import { volatileMark } from '../explore/stability/forms.ts';
+import { lineOfSource, volatileMark } from '../explore/stability/forms.ts';
 import { mapTexts } from '../workspace/placeholders.ts';
 
 /**
@@ -13,7 +13,7 @@ const forms: readonly RegExp[] = [
   /\bpid[ :=]+\d+\b/gi,
   /0x[0-9a-f]{6,16}\b/gi,
   /(?<=\.(?:[cm]?[jt]sx?|py|go|rs)):\d+(?::\d+)?/g,
-  /(?<=\bline )\d+\b/g,
+  lineOfSource,
 ];
 
 /** Replaces the directories of the server's code, and what differs by chance, so that two outcomes that mean the same are equal. */

@@ -46,6 +46,12 @@ describe('compareRun', () => {
     ]);
   });
 
+  it('compares the numbers of lines in a text, and not those of source code', () => {
+    const isEqual = (base: string, head: string) => list(run({}, { base }), run({}, { base: head })).length === 0;
+    expect(isEqual('line 12 of the file', 'line 13 of the file')).toBe(false);
+    expect(isEqual('File "server.py", line 12, in run', 'File "server.py", line 13, in run')).toBe(true);
+  });
+
   it('takes a text that reads like an error for broken, where the base answers with a result', () => {
     const kinds = (base: object, head: object) =>
       compareRun([run(base, base), run(base, base)], run(head, head), {

@@ -2,6 +2,9 @@ const month =
   '(?:Jan(?:uary)?|Feb(?:ruary)?|Mar(?:ch)?|Apr(?:il)?|May|June?|July?|Aug(?:ust)?|Sept?(?:ember)?|Oct(?:ober)?|Nov(?:ember)?|Dec(?:ember)?)';
 const ofMonth = String.raw`\d{1,2}(?:st|nd|rd|th)?`;
 
+/** A line of a source file, which any change of the program moves: `File "server.py", line 12`. */
+export const lineOfSource = /(?<=\.\w{1,5}\\?["'`)]?,? (?:on |at |in )?line )\d+\b/g;
+
 /** Forms of text that another run, machine or day changes, whether or not replays showed it. */
 const forms: readonly RegExp[] = [
   // A date with a time, in ISO 8601 and in the way of JavaScript and of RFC 5322.
@@ -36,8 +39,7 @@ const forms: readonly RegExp[] = [
   /\b(?:localhost|127\.0\.0\.1|\[::1\]):\d{2,5}\b/g,
   /\bpid[ :=]+\d+\b/gi,
   /0x[0-9a-f]{6,16}\b/gi,
-  // A line of a source file, which any change of the program moves: `File "server.py", line 12`.
-  /(?<=\.\w{1,5}["'`)]?,? (?:on |at |in )?line )\d+\b/g,
+  lineOfSource,
 ];
 
 /** Replaced by this mark, a part of a text may differ. */
