@@ -357,6 +357,22 @@ describe('draftEvals', () => {
     expect(choose(other).checks).toEqual([{ toolResultEquals: { lines: 40 } }]);
   });
 
+  it('prefers a further resource to a call that a framework refuses, where there are too many cases', () => {
+    const answers = Array.from({ length: 36 }, (_, index) =>
+      session([call(`tool_${index}`, `answer ${index}`)], [{ kind: 'tool', subject: `tool_${index}` }]),
+    );
+    const resources = ['a', 'b', 'c', 'd'].map((name) => read(`notes://${name}`, { text: `Note ${name}` }));
+    const plain = call('tool_1', '');
+    const error = { kind: 'error', code: -32_602, message: 'Required: path' } as const;
+    const refused = { ...plain, isValid: false, observation: { ...plain.observation, outcome: error } };
+    const refusal = session([refused], [{ kind: 'refusal', subject: 'tool_1', words: 'Required: path' }]);
+    const titles = draft([refusal, ...answers, ...resources]).map(({ title }) => title);
+    expect(titles).toHaveLength(40);
+    expect(titles).toContain('Reads notes://d');
+    const fewer = draft([refusal, ...answers.slice(1), ...resources]).map(({ title }) => title);
+    expect(fewer.filter((title) => title.startsWith('tool_1 '))).toHaveLength(2);
+  });
+
   it('keeps two of the resources that differ in a number only', () => {
     const series = ['1', '2', '3', '10'].map((number) => read(`note://${number}`, { text: `Note ${number}` }));
     const other = read('help://all', { text: 'Help' });

@@ -227,8 +227,8 @@ const repeated = 9;
 
 /**
  * Ranks sessions: each tool has its first answer before other cases are taken; then what calls do together, one refusal by the server itself,
- * parameters, further refusals, one refusal by the validation of each tool, and the rest, such as what another tool answered alike. `counts`
- * remembers what earlier sessions had.
+ * parameters, further refusals, further resources and what another tool answered alike, and the rest, such as one refusal by the validation
+ * of each tool. `counts` remembers what earlier sessions had.
  */
 function rank({ adds, steps }: ExploredSession, counts: Map<string, number>): number {
   const last = steps.at(-1);
@@ -256,7 +256,7 @@ function rank({ adds, steps }: ExploredSession, counts: Map<string, number>): nu
     const isFirst = count(`own refusal ${request.tool}`) === 0;
     return isFirst && !isLikeAnother && count(`words ${readWords(adds)}`) < fewTools ? 2 : 4;
   }
-  return count(`refusal ${request.tool}`) === 0 ? 4 : repeated;
+  return count(`refusal ${request.tool}`) === 0 ? 6 : repeated;
 }
 
 /** So many tools may refuse with the same words before other cases show more. */
