@@ -1,9 +1,8 @@
-import { once } from 'node:events';
 import { readFile, writeFile } from 'node:fs/promises';
-import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
 import type { Contestant, Gate } from '../contestant.ts';
 import { findNpmPeer, installNpmPeer } from '../npm-peers.ts';
+import { findPort } from '../port.ts';
 
 const name = 'conformance';
 const passing = 'passing-scenarios.json';
@@ -53,10 +52,4 @@ async function runScenarios(gate: Gate, wanted: readonly string[]): Promise<stri
 
 function quote(words: readonly string[]): string {
   return words.map((word) => `'${word.replaceAll("'", String.raw`'\''`)}'`).join(' ');
-}
-
-async function findPort(): Promise<number> {
-  await using server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  return (server.address() as AddressInfo).port;
 }
