@@ -52,7 +52,17 @@ export const surfaceSchema = z.strictObject({
  * The lists and texts that a server shows its clients, in an order that does not depend on the server, and without values that change from
  * run to run.
  */
-export type Surface = z.infer<typeof surfaceSchema>;
+export interface Surface extends z.infer<typeof surfaceSchema> {
+  /** How the server names itself; absent where it is not compared: each release changes it, so that no file has it. */
+  server?: ServerIdentity;
+}
+
+/** The name and the version with which a server introduces itself. */
+export interface ServerIdentity {
+  name: string;
+  version: string | null;
+}
+
 export type SurfaceTool = Surface['tools'][number];
 export type SurfacePrompt = Surface['prompts'][number];
 export type SurfaceResource = Surface['resources'][number];

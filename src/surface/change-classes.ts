@@ -21,6 +21,12 @@ export const changeClasses = {
   tooLarge: rule('breaking', 'surface-too-large', 'What is not compared may have breaking changes.'),
   removed: rule('breaking', 'item-removed', 'Who uses it gets an error now.'),
   added: rule('additive', 'item-added', 'Nothing that worked before depends on it.'),
+  serverName: rule('review', 'server-name-changed', 'Hosts and registries know a server by its name.'),
+  serverVersion: rule(
+    'cosmetic',
+    'server-version-changed',
+    'Hosts show it to people; check that it is the one of the server.',
+  ),
   description: rule('review', 'description-changed', 'A description changes what a model does with the server.'),
   instructions: rule('review', 'instructions-changed', 'Instructions change what a model does with the server.'),
   title: rule('cosmetic', 'title-changed', 'A title is for people; hosts do not send it to a model.'),

@@ -72,6 +72,16 @@ function compareServer(before: Surface, after: Surface, work: Work): FoundChange
   const changes: FoundChange[] = [];
   const add = (fact: Omit<Fact, 'item'>, changeClass: ChangeClass) =>
     changes.push(decide({ ...fact, item: null }, changeClass));
+  const [own, other] = [before.server, after.server];
+  if (own !== undefined && other !== undefined && own.name !== other.name) {
+    const message = 'The server has another name';
+    add({ id: 'server.nameChanged', message, before: own.name, after: other.name }, changeClasses.serverName);
+  }
+  const [from, to] = [own?.version, other?.version];
+  if (typeof from === 'string' && typeof to === 'string' && readRelease(from) !== readRelease(to)) {
+    const message = 'The server has another version';
+    add({ id: 'server.versionChanged', message, before: from, after: to }, changeClasses.serverVersion);
+  }
   if (before.instructions !== after.instructions) {
     const message = 'The instructions of the server changed';
     const texts = { before: before.instructions, after: after.instructions };
@@ -84,6 +94,9 @@ function compareServer(before: Surface, after: Surface, work: Work): FoundChange
   }
   return changes;
 }
+
+/** Reads the numbers of a release. What follows them names a build, such as a commit, which each change has its own of. */
+const readRelease = (version: string) => /^v?\d+(?:\.\d+)*/.exec(version)?.[0] ?? version;
 
 /** A capability that is `false` counts as absent. */
 function describeDifference(from: unknown, to: unknown): ['Added' | 'Removed' | 'Changed', ChangeClass] {

@@ -175,6 +175,15 @@ describe('a gate whose surface is compared with the base', () => {
     expect(comment).toContain('Tool surface: 1 breaking');
   });
 
+  it('names another name of the server, which a file does not have', async () => {
+    const { report } = await compareWithBase({ base: 'url=BASE' }, { name: 'notes' });
+    expect(
+      report.surface?.configurations[0]?.changes.map(({ id, before, after }) => [id, before, after]),
+    ).toContainEqual(['server.nameChanged', 'notes', 'fixture']);
+    const ofFile = await runChanged({ search: createSearch(), add }, { options: { name: 'notes' } });
+    expect(ofFile.report.surface?.configurations[0]?.changes).toEqual([]);
+  });
+
   it('is inconclusive where the base does not list what it shows, and says so', async () => {
     const options = {
       capabilities: { tools: {}, prompts: {} },

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { compareSurfaces } from '../../src/surface/compare-surfaces.ts';
+import type { ServerIdentity } from '../../src/model/surface.ts';
 import { normalizeSurface } from '../../src/surface/normalize.ts';
 
 const empty = { capabilities: {}, instructions: null, tools: [], prompts: [], resources: [], resourceTemplates: [] };
@@ -23,6 +24,31 @@ const closed = { additionalProperties: false };
 describe('two surfaces of a server', () => {
   it('have no changes where they are the same', () => {
     expect(list({ tools: [search] }, { tools: [structuredClone(search)] })).toEqual([]);
+  });
+
+  it.each<[string, ServerIdentity | undefined, ServerIdentity | undefined, string[]]>([
+    [
+      'another version',
+      { name: 'notes', version: '1.4.0' },
+      { name: 'notes', version: '2.0.0' },
+      ['cosmetic server.versionChanged'],
+    ],
+    [
+      'another build',
+      { name: 'notes', version: '1.4.0.dev3+g1a2b' },
+      { name: 'notes', version: '1.4.0.dev4+g4d5e' },
+      [],
+    ],
+    [
+      'another name',
+      { name: 'notes', version: null },
+      { name: 'FastMCP', version: null },
+      ['review server.nameChanged'],
+    ],
+    ['one that only one side has', undefined, { name: 'notes', version: '1.4.0' }, []],
+  ])('classify what a server says of itself: %s', (_, before, after, expected) => {
+    const [from, to] = [before, after].map((server) => ({ ...normalizeSurface(empty), ...(server && { server }) }));
+    expect(compareSurfaces(from!, to!).map(({ severity, id }) => `${severity} ${id}`)).toEqual(expected);
   });
 
   it.each<[string, object, object, string[]]>([

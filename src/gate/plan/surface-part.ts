@@ -8,7 +8,7 @@ import type { UnnamedTarget } from '../../mcp/session.ts';
 import { defaultConfiguration, type Surface, type SurfaceFile } from '../../model/surface.ts';
 import { serverUnderTest } from '../../cases/step-server.ts';
 import { parseSurfaceFile } from '../../surface/file.ts';
-import { readSurface } from '../../surface/read.ts';
+import { type ReadSurface, readSurface } from '../../surface/read.ts';
 
 // The gate's code for surfaces, loaded only if an option asks for it.
 
@@ -28,7 +28,7 @@ interface SurfaceBase {
 }
 
 /** The surfaces of the base, or why they are not known. */
-type BaseSurfaces = { found: SurfaceFile['configurations'] } | { problem: string };
+type BaseSurfaces = { found: Record<string, Surface> } | { problem: string };
 
 /** The time limit for the lists of one server. */
 const readTimeoutMs = 60_000;
@@ -41,11 +41,13 @@ const readTimeoutMs = 60_000;
 export async function readTargets(
   targets: readonly SurfaceTarget[],
   context: { clock: Clock; signal: AbortSignal },
-): Promise<{ found: SurfaceFile['configurations']; unread: string | null }> {
-  const found: SurfaceFile['configurations'] = {};
+): Promise<{ found: Record<string, Surface>; unread: string | null }> {
+  const found: Record<string, Surface> = {};
   for (const { configuration, target } of targets) {
     try {
-      found[configuration] = await readTarget(target, { ...context, timeoutMs: readTimeoutMs });
+      const { surface, handshake } = await readNamedTarget(target, { ...context, timeoutMs: readTimeoutMs });
+      const { name, version } = handshake;
+      found[configuration] = { ...surface, ...(name !== null && { server: { name, version } }) };
     } catch (error) {
       context.signal.throwIfAborted();
       return { found: {}, unread: describeError(error) };
@@ -89,10 +91,17 @@ export async function readTarget(
   target: UnnamedTarget,
   { clock, signal, timeoutMs }: { clock: Clock; signal: AbortSignal; timeoutMs: number },
 ): Promise<Surface> {
+  return (await readNamedTarget(target, { clock, signal, timeoutMs })).surface;
+}
+
+async function readNamedTarget(
+  target: UnnamedTarget,
+  { clock, signal, timeoutMs }: { clock: Clock; signal: AbortSignal; timeoutMs: number },
+): Promise<ReadSurface> {
   using limit = startTimeLimit(clock, { afterMs: timeoutMs, what: 'The list of what the server shows', signal });
   try {
     const named = { ...target, serverName: serverUnderTest };
-    return (await readSurface(named, { clock, signal: limit.signal })).surface;
+    return await readSurface(named, { clock, signal: limit.signal });
   } catch (error) {
     signal.throwIfAborted();
     if (error instanceof GateError) throw error;
