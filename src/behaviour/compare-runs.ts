@@ -120,6 +120,11 @@ const guarded: readonly Guard[] = [
       request.kind === 'tool' && Object.values(request.arguments).some((value) => value === optionText),
     refusal: refusesOption,
   },
+  {
+    what: 'an empty text is no longer refused',
+    isIn: (request) => request.kind === 'tool' && Object.values(request.arguments).includes(''),
+    refusal: /\b(?:empty|blank|required|missing|at least (?:one|1)|too short)\b/i,
+  },
 ];
 
 type StepDifference = Omit<FoundDifference, 'step'>;

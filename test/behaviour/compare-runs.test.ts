@@ -78,7 +78,7 @@ describe('compareRun', () => {
     expect(kinds({ name: 'Alpha' })).toEqual(['fixed ']);
   });
 
-  it('takes a path outside of the workspace, or an option, that is no longer refused for broken, and another text for fixed', () => {
+  it('takes a path outside of the workspace, an option, or an empty text, that is no longer refused for broken, and another text for fixed', () => {
     const refuse = (message: string): SentStep[] =>
       run({}, '').map((step) => ({
         ...step,
@@ -96,5 +96,8 @@ describe('compareRun', () => {
     expect(read('--all', 'The path cannot start with a dash')).toEqual(['broken']);
     expect(read('--all', 'There is no such file')).toEqual(['fixed']);
     expect(read('all', 'The path cannot start with a dash')).toEqual(['fixed']);
+    expect(read('', 'The path must not be empty')).toEqual(['broken']);
+    expect(read('', 'There is no such file')).toEqual(['fixed']);
+    expect(read(' ', 'The path must not be empty')).toEqual(['fixed']);
   });
 });

@@ -184,6 +184,17 @@ describe('findLost', () => {
     expect(findLost([step('search', args, { base, head })], new Map())?.what).toBe(what);
   });
 
+  it('finds an empty list where the base has other times in each run', () => {
+    const found = (at: string) => answer({ found: [{ ...tea, at: `2026-11-28T12:00:${at}Z` }] });
+    const [first, second] = [found('01'), found('02')];
+    const find = (bases: Outcome[], query = 'Green tea') =>
+      findLost([{ ...step('search', { query }, { base: first, head: answer({ found: [] }) }), bases }], new Map())
+        ?.what;
+    expect(find([first, second])).toBe('found is empty, and should have "Green tea"');
+    expect(find([first, answer({ found: ['Green tea'] })])).toBeUndefined();
+    expect(find([first, second], 'Coffee')).toBeUndefined();
+  });
+
   it('finds a change of something unknown that is confirmed', () => {
     const refused: Outcome = { kind: 'error', code: -32602, message: 'There is no-such-thing' };
     const find = (tool: string, args: object, { base = refused, head = words('Tagged.'), mayMake = true } = {}) =>

@@ -1,4 +1,6 @@
 import { isJsonEqual, isRecord } from '../../base/json.ts';
+import { maskForms } from '../../explore/stability/forms.ts';
+import { mapTexts } from '../../workspace/placeholders.ts';
 import { openDocument, readResult, type SeenStep } from './seen.ts';
 
 /** Values of both sides at one place. */
@@ -8,7 +10,7 @@ export interface Pair {
   head: unknown;
 }
 
-/** Lists the values that all runs of the base have at a place, with that of the change there. */
+/** Lists the values that all runs of the base have at a place, apart from times, ids and other volatile forms, with that of the change there. */
 export const listPairs = ({ bases, head }: SeenStep) => [
   ...walkPairs('the answer', bases.map(readResult), readResult(head)),
 ];
@@ -16,7 +18,8 @@ export const listPairs = ({ bases, head }: SeenStep) => [
 function* walkPairs(name: string, bases: readonly unknown[], head: unknown): Generator<Pair> {
   const [lefts, right] = [bases.map(openDocument), openDocument(head)];
   const [base] = lefts;
-  if (lefts.every((left) => isJsonEqual(left, base))) yield { name, base, head: right };
+  const masked = lefts.map((left) => mapTexts(left, maskForms));
+  if (masked.every((left) => isJsonEqual(left, masked[0]))) yield { name, base, head: right };
   if (lefts.every(Array.isArray) && Array.isArray(right)) {
     for (const [index, item] of right.entries()) {
       if (lefts.every(({ length }) => index < length)) {
