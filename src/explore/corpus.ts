@@ -25,7 +25,7 @@ const maxRefusals = 4;
 
 /**
  * Chooses sessions until no other one adds a tool, a parameter, a value of an enum, a refusal, the shape of a result, a second call, a namesake,
- * a parameter that selects some of several things, a state that a reader sees, or a search for a text of the call before. Short sessions come first. The same runs give the same sessions. That a tool whose
+ * a parameter that selects some of several things, a part that changes alone, a state that a reader sees, or a search for a text of the call before. Short sessions come first. The same runs give the same sessions. That a tool whose
  * answers differ by chance answers the same call otherwise adds nothing.
  */
 export function chooseSessions(
@@ -89,7 +89,8 @@ function isOneTooMany(feature: Feature, refusals: ReadonlyMap<string, number>): 
 /** Drops requests of readers for a state that is known from another session, and the steps after the last one that adds something. */
 function trimSession(run: SessionRun, adds: readonly Feature[], inventory: Inventory): SessionRun {
   const { steps } = run;
-  if (steps.length < 3 || pickFeatures(adds, 'kept', 'again', 'namesake', 'selected').length > 0) return run;
+  if (steps.length < 3 || pickFeatures(adds, 'kept', 'again', 'namesake', 'selected', 'part', 'effect').length > 0)
+    return run;
   const names = new Set(adds.map(nameFeature));
   const isAdded = (feature: Feature) => names.has(nameFeature(feature));
   const changed = findChangedReads(steps);

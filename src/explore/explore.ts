@@ -16,6 +16,7 @@ import { tryExamples } from './phases/examples.ts';
 import type { PhaseContext } from './phases/phase.ts';
 import { listParameters } from './schema/parameters.ts';
 import { readRefusal } from './stability/texts.ts';
+import { showOptions } from './phases/show-options.ts';
 import { sendUnusualTexts } from './phases/unusual-texts.ts';
 import { chooseSettled } from './phases/settle-run.ts';
 import { type EarlierCorpus, findOtherServer } from './read-corpus.ts';
@@ -75,6 +76,7 @@ const phases: ReadonlyArray<{ name: string; share: number; run: (context: PhaseC
     share: 0.26,
     run: async (context) => {
       await provokeErrors(context);
+      await showOptions(context);
       await sendUnusualTexts(context);
     },
   },

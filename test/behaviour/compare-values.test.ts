@@ -75,7 +75,7 @@ describe('compareValues', () => {
 
 describe('readCorpus', () => {
   const corpus: Corpus = {
-    version: 4,
+    version: 5,
     identity: 'abc',
     server: { name: 's', version: '1' },
     seed: 1,

@@ -20,6 +20,7 @@ const inventory: Inventory = {
     createTool('list_files', { sortBy: { enum: ['name', 'size'], default: 'name' }, limit: { type: 'integer' } }),
     createTool('read_file', { path: text }),
     createTool('move_file', { source: text, destination: text, dryRun: { type: 'boolean' } }, false),
+    createTool('count_files', { deep: { type: 'boolean' } }),
   ],
   resources: [],
   templates: [],
@@ -182,6 +183,28 @@ describe('chooseSessions', () => {
     expect(list(first, second, third, all, some)).toEqual([selected]);
     expect(list(first, second, second, all, some)).toEqual([]);
     expect(list(first, second, third, some)).toEqual([]);
+  });
+
+  it('keeps a part that is changed alone, between the same requests of a reader', () => {
+    const made = call('create_note', { title: 'x', body: 'b' }, 'created');
+    const read = call('list_files', {}, 'x b');
+    const list = (...steps: ObservedStep[]) => pickFeatures(listFeatures(steps, inventory), 'part');
+    const change = (args: JsonObject) => call('update_note', { id: 1, ...args }, 'updated');
+    const part = { kind: 'part', tool: 'update_note', name: 'body', reader: 'list_files', isEmptied: false };
+    expect(list(made, read, change({ title: 'x', body: 'c' }), read)).toEqual([part]);
+    expect(list(made, read, change({ body: '' }), read)).toEqual([{ ...part, isEmptied: true }]);
+    expect(list(made, read, change({ title: 'y', body: 'c' }), read)).toEqual([]);
+    expect(list(made, read, change({ body: 'b' }), read)).toEqual([]);
+    expect(list(made, change({ body: 'c' }), read)).toEqual([]);
+  });
+
+  it('keeps an option with which the same call is answered otherwise', () => {
+    const list = (...answers: string[]) => {
+      const steps = answers.map((answer, index) => call('count_files', index === 0 ? {} : { deep: true }, answer));
+      return pickFeatures(listFeatures(steps, inventory), 'effect');
+    };
+    expect(list('a', 'a b')).toEqual([{ kind: 'effect', tool: 'count_files', name: 'deep', value: true }]);
+    expect(list('a', 'a')).toEqual([]);
   });
 
   it('keeps the refusal of an option apart from that of any other text', () => {

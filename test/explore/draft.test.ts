@@ -141,7 +141,7 @@ describe('draftEvals', () => {
     const few = draft([...values('show', 3), ...values('sum', 37)], ['show']);
     expect(few).toHaveLength(40);
     expect(few[0]?.title).toBe('show answers with size 0');
-    const many = draft([...values('show', 3), ...values('list', 9), ...values('sum', 37)], ['show', 'list']);
+    const many = draft([...values('show', 3), ...values('list', 11), ...values('sum', 37)], ['show', 'list']);
     expect(many).toHaveLength(40);
     expect(many[0]).toMatchObject({
       title: 'show answers with size 0, with size 1 and with size 2',
@@ -150,8 +150,8 @@ describe('draftEvals', () => {
     // Each call has its checks, and a long case is followed by others.
     expect(many[0]?.checks).toHaveLength(3);
     expect(many.slice(1, 3).map(({ title, calls }) => [title, calls.length])).toEqual([
-      ['list answers with size 0, with size 1, with size 2, with size 3, with size 4 and with size 5', 6],
-      ['list answers with size 6', 1],
+      ['list answers with size 0, with size 1, with size 2, with size 3, with size 4 and 3 more calls', 8],
+      ['list answers with size 8', 1],
     ]);
     expect(many.filter(({ calls }) => calls[0] === 'sum').every(({ calls }) => calls.length === 1)).toBe(true);
   });
@@ -267,6 +267,24 @@ describe('draftEvals', () => {
         checks: [{ value: 'a b c' }, { value: 'a b' }, { value: 'b' }],
       },
     ]);
+  });
+
+  it('asserts first what differs from the answer to the same request before', () => {
+    const show = (body: string) =>
+      JSON.stringify({ id: 1, title: 'A title of words', kind: 'A kind of words', more: 'Other words', body });
+    const steps = [
+      call('show_note', show('text')),
+      call('update_note', 'updated', { body: '' }),
+      call('show_note', show('')),
+    ];
+    const adds: Feature[] = [
+      { kind: 'part', tool: 'update_note', name: 'title', reader: 'show_note', isEmptied: false },
+      { kind: 'part', tool: 'update_note', name: 'body', reader: 'show_note', isEmptied: true },
+    ];
+    const long = steps.map((step) => ({ ...step, observation: { ...step.observation } }));
+    const [drafted] = draft([session(long, adds)]);
+    expect(drafted?.title).toBe('show_note sees each change by update_note: title and an empty body');
+    expect(drafted?.checks.at(-1)).toMatchObject({ value: { body: '' } });
   });
 
   it('takes a tool without a verb that changes nothing for a reader', () => {

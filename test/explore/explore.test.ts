@@ -352,6 +352,35 @@ describe('exploreAndCheck', () => {
     expect(pickFeatures(listAdds(notes), 'selected')).toEqual([]);
   });
 
+  it('changes each part of what was made alone, and empties one', async () => {
+    const { sessions } = await exploreInTest(nameExploredServer('cards'));
+    const found = sessions.find(({ adds }) => pickFeatures(adds, 'part').length > 0);
+    const update = (parts: object) => ({ kind: 'tool', tool: 'update_card', arguments: { card_id: 1, ...parts } });
+    const list = { kind: 'tool', tool: 'list_cards', arguments: {} };
+    expect(found?.steps.map(({ request }) => request)).toEqual([
+      { kind: 'tool', tool: 'add_card', arguments: { title: 'Alpha', note: 'delta epsilon' } },
+      list,
+      update({ title: expect.not.stringMatching(/^alpha$/i) }),
+      list,
+      update({ note: 'eta theta' }),
+      list,
+      update({ note: '' }),
+      list,
+    ]);
+    // A call of this set changes nothing that was made.
+    expect(pickFeatures(listAdds(notes), 'part')).toEqual([]);
+  });
+
+  it('shows what an option and a unit do with texts that show it', async () => {
+    const { sessions } = await exploreInTest(nameExploredServer('codes'));
+    const adds = sessions.flatMap((session) => session.adds);
+    expect(pickFeatures(adds, 'effect')).toEqual([{ kind: 'effect', tool: 'encode', name: 'url_safe', value: true }]);
+    const units = pickFeatures(adds, 'value').filter(({ tool }) => tool === 'convert_units');
+    expect(units.map(({ name, value }) => `${name} ${String(value)}`)).toEqual(
+      expect.arrayContaining(['from_unit m', 'to_unit yd', 'from_unit kg', 'to_unit lb', 'from_unit oz', 'to_unit kg']),
+    );
+  });
+
   it('gives each of 60 tools its share of the requests', async () => {
     const { coverage } = await exploreInTest(nameExploredServer('many'), { budget: 250 });
     expect(coverage.tools).toEqual({ reached: 60, of: 60 });

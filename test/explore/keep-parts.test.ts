@@ -1,8 +1,8 @@
 import { utimes } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { type KeepsPart, maskForms } from '../../src/explore/stability/forms.ts';
-import { createPartKeeper, keepTimesOfDay } from '../../src/explore/stability/keep-parts.ts';
+import { keepsNone, type KeepsPart, maskForms } from '../../src/explore/stability/forms.ts';
+import { createPartKeeper, keepDigests, keepTimesOfDay } from '../../src/explore/stability/keep-parts.ts';
 import { emptyWorkspace, readWorkspace, type Workspace } from '../../src/workspace/workspace.ts';
 import { createWorkspace } from '../support/workspace.ts';
 
@@ -68,5 +68,15 @@ describe('keepTimesOfDay', () => {
   it.each(['19:00:00', '7:00:00 PM'])('keeps %s', async (text) => {
     expect(mask(text, keepTimesOfDay(await keepFor(emptyWorkspace)))).toBe(`at ${text}`);
     expect(mask('4:32 PM', keepTimesOfDay(await keepFor(emptyWorkspace)))).toBe('at {{any}}');
+  });
+});
+
+describe('keepDigests', () => {
+  it('keeps the digest of a text that was sent, and no other one', () => {
+    const keeps = keepDigests(keepsNone, [{ kind: 'tool', tool: 'hash', arguments: { text: 'delta epsilon' } }]);
+    const own = 'fdf470ff174c39757f432928accd9826b5551e96810f9373af75bc052bcb810e';
+    expect(mask(own, keeps)).toBe(`at ${own}`);
+    expect(mask(own.toUpperCase(), keeps)).toBe(`at ${own.toUpperCase()}`);
+    expect(mask(own.replace('f', 'e'), keeps)).toBe('at {{any}}');
   });
 });

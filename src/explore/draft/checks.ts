@@ -26,6 +26,8 @@ interface ChecksContext {
   required: RequiredNames;
   /** True if a result came before in the same case, so that a check has to say which one it means. */
   isLater: boolean;
+  /** The answer to the same request before it: what differs from it is what the step shows. */
+  before?: Outcome | undefined;
   /** Keeps the text of a file for `toMatchFile`, and returns its path; null if files are not written. */
   keepFile: ((extension: string, text: string) => string) | null;
 }
@@ -52,11 +54,17 @@ export function chooseChecks(step: ObservedStep, context: ChecksContext): JsonOb
   return checks.length === 0 ? [{ toolResultIsError: false }] : checks;
 }
 
-function chooseResult(outcome: Outcome & { kind: 'result' }, { isLater, keepFile }: ChecksContext): JsonObject[] {
+function chooseResult(
+  outcome: Outcome & { kind: 'result' },
+  { isLater, before, keepFile }: ChecksContext,
+): JsonObject[] {
   const document = readDocument(outcome);
   const file = keepFile === null ? null : chooseFile(outcome, document, keepFile);
   if (file !== null) return [file];
-  if (document !== undefined) return chooseParts(document);
+  if (document !== undefined) {
+    const known = before?.kind === 'result' ? readDocument(before) : undefined;
+    return chooseParts(document, 'toolResultEquals', known);
+  }
   const texts = readResultTexts(outcome.result);
   const [whole = ''] = texts;
   // A part would be found in any case of its letters, and with anything around it.
@@ -174,13 +182,21 @@ const isForFile = (text: string) => text.split('\n').length > maxLines + 1 && is
 /** Checks if a file may have a text: it has no name of the machine in it, and is not too long. */
 const isKept = (text: string) => text.length <= longestFile && !text.includes('{{workspace}}');
 
-/** Asserts a small document as a whole, or else a few stable values in it. */
-function chooseParts(document: unknown, name = 'toolResultEquals'): JsonObject[] {
+/** Asserts a small document as a whole, or else a few stable values in it, those first that differ from the document `before`. */
+function chooseParts(document: unknown, name = 'toolResultEquals', before?: unknown): JsonObject[] {
   const text = JSON.stringify(document);
   const isWhole = text.length <= longestWhole && !text.includes(volatileMark) && !hasPrivate(document);
   if (isWhole) return [{ [name]: document }];
-  const leaves = listLeaves(document, '').filter(({ value }) => isTelling(value));
-  const chosen = new Set(leaves.toSorted((a, b) => rankLeaf(a.value) - rankLeaf(b.value)).slice(0, maxParts));
+  const known = new Map(
+    before === undefined ? [] : listLeaves(before, '').map(({ pointer, value }) => [pointer, value]),
+  );
+  const isChanged = ({ pointer, value }: { pointer: string; value: unknown }) =>
+    known.has(pointer) && known.get(pointer) !== value;
+  const leaves = listLeaves(document, '').filter(
+    (leaf) => isTelling(leaf.value) || (leaf.value === '' && isChanged(leaf)),
+  );
+  const rank = (leaf: { pointer: string; value: unknown }) => (isChanged(leaf) ? -1 : rankLeaf(leaf.value));
+  const chosen = new Set(leaves.toSorted((a, b) => rank(a) - rank(b)).slice(0, maxParts));
   return leaves.filter((leaf) => chosen.has(leaf)).map(({ pointer, value }) => ({ [name]: value, path: pointer }));
 }
 

@@ -1,5 +1,5 @@
 import { isAnswered, isRefused, readsLikeError, wantsUrl } from '../answers.ts';
-import { type JsonObject, listTexts } from '../../base/json.ts';
+import { isJsonEqual, type JsonObject, listTexts } from '../../base/json.ts';
 import { appendAll } from '../../base/lists.ts';
 import { type Ability, abilities } from '../../model/client-abilities.ts';
 import type { AddedCase } from '../../suite/add-cases.ts';
@@ -95,7 +95,7 @@ export function draftCases(exploration: Exploration, options: DraftOptions): Dra
       files.set(file, text);
       return file;
     };
-    const selecting = new Set(pickFeatures(session.adds, 'selected').map(({ tool }) => tool));
+    const selecting = new Set(pickFeatures(session.adds, 'selected', 'effect').map(({ tool }) => tool));
     const steps = draftSteps(session, {
       required,
       keepFile: options.keepsFiles ? keepFile : null,
@@ -162,7 +162,7 @@ function chooseTitled(
 }
 
 /** The most calls of a case to which further ones join. */
-const maxJoined = 6;
+const maxJoined = 8;
 
 /** Lets the further calls of a tool that changes nothing join the case of its first one, so that a file of few cases shows more. */
 function joinCalls(ranked: readonly Titled[], harmless: ReadonlySet<string>): Titled[] {
@@ -170,15 +170,15 @@ function joinCalls(ranked: readonly Titled[], harmless: ReadonlySet<string>): Ti
   const isHarmless = (tool: string) => harmless.has(tool);
   for (const each of ranked) {
     const { session, title, position } = each;
-    const [step, ...others] = session.steps;
-    const canJoin =
-      step?.request.kind === 'tool' &&
-      others.length === 0 &&
-      isHarmlessRequest(step.request, isHarmless) &&
-      (step.observation.asked ?? []).length === 0;
-    const tool = canJoin ? nameRequest(step.request) : `session ${position}`;
+    const [first] = session.steps;
+    const own = first === undefined ? '' : nameRequest(first.request);
+    const canJoin = session.steps.every(
+      ({ request, observation: { asked = [] } }) =>
+        request.kind === 'tool' && request.tool === own && isHarmlessRequest(request, isHarmless) && asked.length === 0,
+    );
+    const tool = canJoin ? own : `session ${position}`;
     const host = hosts.get(tool);
-    if (host === undefined || host.session.steps.length >= maxJoined) {
+    if (host === undefined || host.session.steps.length + session.steps.length > maxJoined) {
       hosts.set(host === undefined ? tool : `session ${position}`, each);
       continue;
     }
@@ -247,7 +247,9 @@ function rank({ adds, steps }: ExploredSession, counts: Map<string, number>): nu
   const isLikeAnother = steps.length === 1 && count(JSON.stringify([request.arguments, observation.outcome])) > 0;
   if (isAnswered(observation)) {
     const place = findPlace(adds, 'inCases');
-    return place > 1 && isLikeAnother ? 5 : place;
+    // An argument that changes nothing in the answer shows little.
+    const isSame = steps.length === 1 && count(JSON.stringify([request.tool, observation.outcome])) > 0;
+    return place > 1 && (isLikeAnother || isSame) ? 5 : place;
   }
   if (pickFeatures(adds, 'guard').length > 0) return 3;
   const isFramework = isValid === false || isValidationMessage(readOutcomeText(observation.outcome));
@@ -329,7 +331,9 @@ export function draftSteps(
     );
   return steps.flatMap((step, index): JsonObject[] => {
     const call = draftRequest(step.request, { index, captures });
-    const checks = isShown(step, index) ? chooseChecks(step, { ...context, isLater: index > 0 }) : [];
+    const earlier = steps.slice(0, index).findLast(({ request }) => isJsonEqual(request, step.request));
+    const shown = { ...context, isLater: index > 0, before: earlier?.observation.outcome };
+    const checks = isShown(step, index) ? chooseChecks(step, shown) : [];
     return [call, ...checks.map((check) => ({ assert: mapTexts(check, escapeText) }))];
   });
 }

@@ -21,6 +21,8 @@ export function writeTitle(
   if (last === undefined) return 'Nothing';
   const title =
     describeSelected(session) ??
+    describeParts(session) ??
+    describeEffect(session) ??
     describeState(session, (request) => mayChange(request, harmless)) ??
     describeKept(session) ??
     describeAgain(session) ??
@@ -34,6 +36,22 @@ function describeSelected({ adds }: Pick<ExploredSession, 'adds'>): string | nul
   if (first === undefined) return null;
   const names = [...new Set(selected.filter(({ tool }) => tool === first.tool).map(({ name }) => name))];
   return `${first.tool} selects by ${joinWords(names)} what ${first.maker} made`;
+}
+
+function describeParts({ adds }: Pick<ExploredSession, 'adds'>): string | null {
+  const parts = pickFeatures(adds, 'part');
+  const [first] = parts;
+  if (first === undefined) return null;
+  const changed = parts.filter(({ isEmptied }) => !isEmptied).map(({ name }) => name);
+  const emptied = parts.filter(({ isEmptied }) => isEmptied).map(({ name }) => `an empty ${name}`);
+  return `${first.reader} sees each change by ${first.tool}: ${joinWords([...changed, ...emptied])}`;
+}
+
+function describeEffect({ adds }: Pick<ExploredSession, 'adds'>): string | null {
+  const [effect] = pickFeatures(adds, 'effect');
+  return effect === undefined
+    ? null
+    : `${effect.tool} answers otherwise with ${effect.name}${printValue(effect.value)}`;
 }
 
 function describeKept({ adds }: Pick<ExploredSession, 'adds'>): string | null {

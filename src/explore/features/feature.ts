@@ -35,6 +35,10 @@ export type Feature =
   | { kind: 'namesake'; tool: string }
   /** A parameter of a reader selects some of the things that several calls have made. */
   | { kind: 'selected'; tool: string; name: string; maker: string }
+  /** A reader is asked before and after a call that changes one part of what an earlier one made. */
+  | { kind: 'part'; tool: string; name: string; reader: string; isEmptied: boolean }
+  /** A call is answered otherwise with an option than without it. */
+  | { kind: 'effect'; tool: string; name: string; value: unknown }
   /** A search for a text of the call before. */
   | { kind: 'search'; tool: string; name: string; maker: string; path: string; isOtherCase: boolean };
 
@@ -70,6 +74,8 @@ const places: { [Name in Kind]: Place | ((feature: FeatureOf<Name>) => Place) } 
   again: change,
   namesake: change,
   selected: change,
+  part: change,
+  effect: telling,
   search: { inCorpus: 0, inCases: 6 },
 };
 

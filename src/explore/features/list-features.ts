@@ -2,7 +2,8 @@ import { isRecord, type JsonObject, isJsonEqual, listTexts, tryParseJson } from 
 import { isAnswered, isRefused } from '../answers.ts';
 import { type ExploredRequest, nameRequest, type ObservedStep, type SessionRun } from '../exploration.ts';
 import type { Inventory } from '../inventory.ts';
-import { isGiven, listPlaces, listSwitches } from '../schema/parameters.ts';
+import { findTwins, isGiven, listPlaces, listSwitches, writeInCapitals } from '../schema/parameters.ts';
+import { readType } from '../schema/resolve.ts';
 import { maskForms } from '../stability/forms.ts';
 import { printMasked, readOutcomeText, readRefusal } from '../stability/texts.ts';
 import { readVerb, splitName } from '../vocabulary/names.ts';
@@ -19,7 +20,9 @@ export function listFeatures({ steps }: SessionRun, inventory: Inventory): Featu
   const again = steps.flatMap((_, index) => [...listAgain(steps, index), ...listNamesakes(steps, index)]);
   const own = steps.flatMap((step) => listStepFeatures(step, inventory));
   const selected = steps.flatMap((_, index) => listSelected(steps, index));
-  const all = [...own, ...states, ...kept, ...again, ...selected, ...searches];
+  const parts = steps.flatMap((_, index) => listParts(steps, index));
+  const effects = steps.flatMap((_, index) => listEffects(steps, index, inventory));
+  const all = [...own, ...states, ...kept, ...again, ...selected, ...parts, ...effects, ...searches];
   return [...new Map(all.map((feature) => [nameFeature(feature), feature])).values()];
 }
 
@@ -44,11 +47,14 @@ export function listStepFeatures(step: ObservedStep | undefined, inventory: Inve
   const tool = inventory.tools.find(({ name }) => name === request.tool);
   // A call that breaks the schema shows nothing that a caller may rely on.
   if (tool === undefined || isValid === false) return [];
+  const twins = findTwins(tool.parameters) ?? [];
   const parameters = Object.entries(request.arguments).flatMap(([name, value]): Feature[] => {
     const parameter = tool.parameters.find((each) => each.name === name);
     if (parameter !== undefined && !isGiven(parameter, request.arguments)) return [];
     const schema = parameter?.schema;
-    const isListed = Array.isArray(schema?.['enum']) || typeof value === 'boolean';
+    const isTwin = twins.some((each) => each.name === name);
+    const isInCapitals = schema !== undefined && value !== undefined && value === writeInCapitals(schema);
+    const isListed = Array.isArray(schema?.['enum']) || typeof value === 'boolean' || isTwin || isInCapitals;
     const isDefault = schema !== undefined && Object.hasOwn(schema, 'default') && isJsonEqual(value, schema['default']);
     const trait = findTrait(value);
     const own = { tool: tool.name, name };
@@ -119,8 +125,10 @@ function listNamesakes(steps: readonly ObservedStep[], index: number): Feature[]
     name !== undefined &&
     name.text === other?.text &&
     !isSameRequest(first.request, second.request);
-  const areAnswered = [first, second, after].every(({ observation }) => isAnswered(observation));
-  return isNamesake && areAnswered && readVerb(tool) === 'create' && nameRequest(after.request) !== tool
+  return isNamesake &&
+    areAnswered(first, second, after) &&
+    readVerb(tool) === 'create' &&
+    nameRequest(after.request) !== tool
     ? [{ kind: 'namesake', tool }]
     : [];
 }
@@ -147,6 +155,39 @@ function listSelected(steps: readonly ObservedStep[], index: number): Feature[] 
   const names = Object.keys(args).filter((name) => !isJsonEqual(args[name], all.arguments[name]));
   return names.map((name) => ({ kind: 'selected', tool, name, maker }));
 }
+
+/** Finds a call that gives one part another value than an earlier call gave it together with others, between the same requests of a reader. */
+function listParts(steps: readonly ObservedStep[], index: number): Feature[] {
+  const [before, own, after] = [steps[index - 1], steps[index], steps[index + 1]];
+  if (own?.request.kind !== 'tool' || before === undefined || after === undefined) return [];
+  const { tool, arguments: args } = own.request;
+  const isRead = isSameRequest(before.request, after.request) && nameRequest(after.request) !== tool;
+  if (!isRead || readVerb(tool) !== 'update' || !areAnswered(before, own, after)) return [];
+  const made = steps.slice(0, index).findLast(({ request }) => readVerb(nameRequest(request)) === 'create')?.request;
+  if (made?.kind !== 'tool' || Object.keys(made.arguments).length < 2) return [];
+  const names = Object.keys(args).filter(
+    (name) => Object.hasOwn(made.arguments, name) && !isJsonEqual(args[name], made.arguments[name]),
+  );
+  const [name = ''] = names;
+  const reader = nameRequest(after.request);
+  return names.length === 1 ? [{ kind: 'part', tool, name, reader, isEmptied: args[name] === '' }] : [];
+}
+
+/** Finds an option that a call has in addition to the one before it, which was answered otherwise. */
+function listEffects(steps: readonly ObservedStep[], index: number, { tools }: Inventory): Feature[] {
+  const [before, own] = [steps[index - 1], steps[index]];
+  if (own?.request.kind !== 'tool' || before?.request.kind !== 'tool' || !areAnswered(before, own)) return [];
+  const { tool, arguments: args } = own.request;
+  const earlier = before.request;
+  const [name = '', ...others] = Object.keys(args).filter((each) => !isJsonEqual(args[each], earlier.arguments[each]));
+  const schema = tools.find((each) => each.name === tool)?.parameters.find((each) => each.name === name)?.schema;
+  const isOption = schema !== undefined && (readType(schema) === 'boolean' || Array.isArray(schema['enum']));
+  const isAdded = earlier.tool === tool && others.length === 0 && !Object.hasOwn(earlier.arguments, name);
+  const isOther = printMasked(before.observation.outcome) !== printMasked(own.observation.outcome);
+  return isOption && isAdded && isOther ? [{ kind: 'effect', tool, name, value: args[name] }] : [];
+}
+
+const areAnswered = (...steps: readonly ObservedStep[]) => steps.every(({ observation }) => isAnswered(observation));
 
 /** Lists the options with which a call leaves what a reader answers, such as that of a dry run. */
 function listKept(steps: readonly ObservedStep[], index: number, { tools }: Inventory): Feature[] {

@@ -12,6 +12,7 @@ import { readVerb, splitName } from '../vocabulary/names.ts';
 import { findStatement, missesTable, sampleTable } from '../vocabulary/statements.ts';
 import { otherContent } from '../vocabulary/typical-values.ts';
 import { findPathRole, namesOfSearches } from '../vocabulary/vocabulary.ts';
+import { changeMade } from './change-made.ts';
 import { coverParameters } from './coverage.ts';
 import { probeHarmless, sortTools } from './examples.ts';
 import { buildArguments, callTool, type PhaseContext } from './phase.ts';
@@ -39,6 +40,7 @@ export async function linkTools(context: PhaseContext): Promise<void> {
   await followStatements(context);
   await joinMade(context);
   await selectMade(context);
+  await changeMade(context);
   await replaceFiles(context);
   await searchMade(context);
 }

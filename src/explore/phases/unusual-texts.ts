@@ -2,8 +2,8 @@ import { isRecord, type JsonObject, tryParseJson } from '../../base/json.ts';
 import { mapTexts } from '../../workspace/placeholders.ts';
 import type { ExploredRequest } from '../exploration.ts';
 import type { ListedTool } from '../inventory.ts';
-import type { Parameter } from '../schema/parameters.ts';
-import { listBranches, readType } from '../schema/resolve.ts';
+import { isFixed, isOpenText, type Parameter } from '../schema/parameters.ts';
+import { readType } from '../schema/resolve.ts';
 import { readVerb, splitName } from '../vocabulary/names.ts';
 import { optionText, specialText } from '../vocabulary/typical-values.ts';
 import { findPathRole } from '../vocabulary/vocabulary.ts';
@@ -104,22 +104,16 @@ function writeSpecial({ name, schema }: Parameter, tool: ListedTool, sent: unkno
 }
 
 /** Empties a text that may be empty. */
-function empty({ name, schema }: Parameter, tool: ListedTool): string | undefined {
+function empty(parameter: Parameter, tool: ListedTool): string | undefined {
+  const { name, schema } = parameter;
   const { minLength = 0 } = schema;
-  if (!isText(schema, tool) || isFixed(schema) || findPathRole({ name, tool }) !== null) return undefined;
+  if (!isOpenText(parameter, tool.inputSchema) || findPathRole({ name, tool }) !== null) return undefined;
   return minLength === 0 ? '' : undefined;
 }
 
 /** Writes an option where a program may pass a text on to another one: a careful server refuses it. */
-function writeOption({ name, schema }: Parameter, tool: ListedTool): string | undefined {
-  if (!isText(schema, tool) || isFixed(schema) || findPathRole({ name, tool }) !== null) return undefined;
+function writeOption(parameter: Parameter, tool: ListedTool): string | undefined {
+  const { name } = parameter;
+  if (!isOpenText(parameter, tool.inputSchema) || findPathRole({ name, tool }) !== null) return undefined;
   return namesOfFreeTexts.test(splitName(name).join(' ')) ? undefined : optionText;
-}
-
-const isText = (schema: JsonObject, { inputSchema }: ListedTool) =>
-  listBranches(schema, inputSchema).some((branch) => readType(branch) === 'string');
-
-/** Checks if a schema says which texts it allows. */
-function isFixed({ enum: members, const: constant, format, pattern }: JsonObject): boolean {
-  return [members, constant, format, pattern].some((keyword) => keyword !== undefined);
 }

@@ -1,10 +1,11 @@
 import type { JsonObject } from '../../base/json.ts';
 import type { ListedTool } from '../inventory.ts';
 import type { Knowledge } from '../knowledge.ts';
-import type { Parameter } from '../schema/parameters.ts';
+import { findTwins, type Parameter, writeInCapitals } from '../schema/parameters.ts';
 import { readType } from '../schema/resolve.ts';
 import { readVerb, splitName } from '../vocabulary/names.ts';
-import { largeNumber, manyLines, unknownValues } from '../vocabulary/typical-values.ts';
+import { findDescribedLists } from '../vocabulary/described-values.ts';
+import { largeNumber, manyLines, typicalUnits, unknownValues } from '../vocabulary/typical-values.ts';
 import { excludeDirectory, findPathRole, readLimits } from '../vocabulary/vocabulary.ts';
 import { listUnknown } from './errors.ts';
 
@@ -21,10 +22,27 @@ export function listVariants(tool: ListedTool, working: JsonObject, files: reado
     [
       mixList(parameter, tool, working[parameter.name]),
       putBelow(parameter, tool, working[parameter.name]),
+      writeInCapitals(parameter.schema),
       ...ask(parameter, tool),
     ].flatMap((value) => (value === undefined ? [] : [{ [parameter.name]: value }])),
   );
-  return [...(excluding === undefined ? [] : [excluding]), ...ofParameters];
+  return [...(excluding === undefined ? [] : [excluding]), ...ofParameters, ...listConversions(tool)];
+}
+
+/** The most conversions that are tried. */
+const maxConversions = 20;
+
+/** Converts between the words of each list that the description has, or between typical units: words of two lists do not go together. */
+function listConversions({ parameters, description }: ListedTool): JsonObject[] {
+  const twins = findTwins(parameters);
+  if (twins === null) return [];
+  const [from, to] = twins;
+  const described = findDescribedLists([description, ...twins.map((each) => each.description)].join('\n'));
+  const lists = described.length > 0 ? described : /\bunit$/.test(splitName(from.name).join(' ')) ? typicalUnits : [];
+  const pairs = lists.flatMap((words) =>
+    words.map((word, index) => ({ [from.name]: word, [to.name]: words[index + 1] ?? words[0] })),
+  );
+  return pairs.slice(0, maxConversions);
 }
 
 /**

@@ -1,6 +1,6 @@
 import { isRecord, type JsonObject } from '../../base/json.ts';
 import { splitName } from '../vocabulary/names.ts';
-import { readType, resolveSchema } from './resolve.ts';
+import { listBranches, readType, resolveSchema } from './resolve.ts';
 
 /** A property of the arguments of a tool. */
 export interface Parameter {
@@ -62,3 +62,32 @@ export function listSwitches(parameters: readonly Parameter[]): string[] {
 /** Checks if a call needs the id of something. */
 export const isNeededId = ({ name, isRequired }: Pick<Parameter, 'name' | 'isRequired'>) =>
   isRequired && splitName(name).at(-1) === 'id';
+
+/** Checks if a schema says which texts it allows. */
+export function isFixed({ enum: members, const: constant, format, pattern }: JsonObject): boolean {
+  return [members, constant, format, pattern].some((keyword) => keyword !== undefined);
+}
+
+/** Checks if a parameter takes a text, and its schema does not say which ones. */
+export const isOpenText = ({ schema }: Pick<Parameter, 'schema'>, root: JsonObject): boolean =>
+  !isFixed(schema) && listBranches(schema, root).some((branch) => readType(branch) === 'string');
+
+const firstOfTwo = /^(?:from|source|src|base|input|in)\b/;
+const secondOfTwo = /^(?:to|target|dst|dest|quote|output|out)\b/;
+
+/** Finds the two texts of a conversion, such as `from_unit` and `to_unit`; null if a call has none. */
+export function findTwins(parameters: readonly Parameter[]): readonly [Parameter, Parameter] | null {
+  const read = ({ name }: Parameter) => splitName(name).join(' ');
+  const isText = ({ schema }: Parameter) => readType(schema) === 'string' && !isFixed(schema);
+  const first = parameters.find((each) => firstOfTwo.test(read(each)) && isText(each));
+  const second = parameters.find((each) => secondOfTwo.test(read(each)) && isText(each));
+  if (first === undefined || second === undefined) return null;
+  const [left, right] = [read(first).replace(firstOfTwo, ''), read(second).replace(secondOfTwo, '')];
+  return left === right && left !== '' ? [first, second] : null;
+}
+
+/** Writes a word of small letters that is the default in capitals; undefined for any other. */
+export function writeInCapitals({ default: fallback, enum: members }: JsonObject): string | undefined {
+  const isWord = typeof fallback === 'string' && members === undefined && /^[a-z][a-z\d-]+$/.test(fallback);
+  return isWord ? fallback.toUpperCase() : undefined;
+}

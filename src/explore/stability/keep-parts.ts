@@ -1,3 +1,6 @@
+import { createHash } from 'node:crypto';
+import { listTexts } from '../../base/json.ts';
+import type { ExploredRequest } from '../exploration.ts';
 import { readFileTexts } from '../vocabulary/file-texts.ts';
 import { readFileTimes, type Workspace } from '../../workspace/workspace.ts';
 import type { KeepsPart } from './forms.ts';
@@ -32,6 +35,17 @@ export async function createPartKeeper(workspace: Workspace, nowMs: number): Pro
 /** Keeps a time of day with its seconds, too: it is another one in a later replay if it is the present time. */
 export function keepTimesOfDay(keeps: KeepsPart): KeepsPart {
   return (part) => timeOfDay.test(part) || keeps(part);
+}
+
+const digests = ['md5', 'sha1', 'sha256'] as const;
+
+/** Keeps a digest of a text that one of the requests has, too: it is the same on each machine. */
+export function keepDigests(keeps: KeepsPart, requests: readonly ExploredRequest[]): KeepsPart {
+  const texts = requests.flatMap((request) => [...listTexts(request)].map(({ text }) => text));
+  const known = new Set(
+    texts.flatMap((text) => digests.map((algorithm) => createHash(algorithm).update(text).digest('hex'))),
+  );
+  return (part) => known.has(part.toLowerCase()) || keeps(part);
 }
 
 async function readIds(workspace: Workspace): Promise<Set<string>> {

@@ -11,7 +11,8 @@ import type { KeptState } from '../world/restorer.ts';
 import type { WorldSource, WorldVariant } from '../world/world.ts';
 import { openVariant, type Worlds } from '../world/worlds.ts';
 import { isLike, nameAsked } from './compare-observations.ts';
-import type { KeepsPart } from './forms.ts';
+import { keepsNone, type KeepsPart } from './forms.ts';
+import { keepDigests } from './keep-parts.ts';
 import { mergeValues } from './merge-values.ts';
 import { printMasked } from './texts.ts';
 
@@ -57,7 +58,7 @@ export async function replaySessions(
     isHarmless,
     isDrawn = () => false,
     kept: keptState = new Map(),
-    keeps,
+    keeps = keepsNone,
     time,
   }: {
     source: WorldSource;
@@ -70,7 +71,7 @@ export async function replaySessions(
     /** Where the tools were seen to keep what they change. */
     kept?: KeptState;
     /** Says which times of the answers stay if all replays have them. */
-    keeps?: KeepsPart | undefined;
+    keeps?: KeepsPart;
     time: Pick<TimeShares, 'isOver'>;
   },
 ): Promise<Replayed> {
@@ -141,12 +142,13 @@ export async function replaySessions(
       flaky.push({ requests, reason });
       continue;
     }
-    const steps = mergeSteps(session.run.steps, observed, keeps);
+    const keepsOwn = keepDigests(keeps, requests);
+    const steps = mergeSteps(session.run.steps, observed, keepsOwn);
     const others = foreign.results.get(session) ?? [];
     const needsFiles = namesFiles(steps, workspace) || !areAlike(steps, others);
     stable.push({
       ...session,
-      run: { ...session.run, steps: needsFiles ? steps : mergeSteps(steps, [...observed, others], keeps) },
+      run: { ...session.run, steps: needsFiles ? steps : mergeSteps(steps, [...observed, others], keepsOwn) },
       needsFiles,
     });
   }

@@ -22,6 +22,14 @@ export function findDescribedValues(description: string): string[] {
   return [...new Set([...inQuotes, ...inLists])].filter((text) => text.trim() !== '');
 }
 
+/** A line with a name and a list of words: `- length: mm, cm, m`. */
+const listLine = /^\s*(?:[-*•]\s+)?[\w ]{1,40}:\s*(\S{1,20}(?:,\s*\S{1,20})+)\s*$/gm;
+
+/** Finds the lists of words that a description gives a name each, such as the units of each quantity. */
+export function findDescribedLists(description: string): string[][] {
+  return [...description.matchAll(listLine)].map(([, list = '']) => list.split(/,\s*/));
+}
+
 /** The longest example of a document that is read. */
 const maxDocument = 4000;
 

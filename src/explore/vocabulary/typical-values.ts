@@ -1,3 +1,5 @@
+import { splitName } from './names.ts';
+
 /**
  * Values that programs accept under a name. The first row whose pattern matches the words of the name applies. Names, types and texts differ,
  * so that a search shows where it looks.
@@ -151,8 +153,32 @@ export const unknownValues = {
   directory: 'no-such-directory',
 } as const;
 
+/** Units of one quantity each, as programs name them. */
+export const typicalUnits: ReadonlyArray<readonly string[]> = [
+  ['km', 'mi', 'm', 'ft'],
+  ['kg', 'lb'],
+  ['celsius', 'fahrenheit'],
+  ['C', 'F'],
+];
+
 /** A text with characters and words that programs take for more than text: quotes, a variable, an end of a sentence, letters of two bytes. */
 export const specialText = 'Is it "alpha"? It\'s $& and <é>.';
+
+/** A text with capitals, several lines, signs that codes for the web replace, and letters of two bytes. */
+const richText = 'Alpha beta\nGAMMA  ?>?~~~ é 12\n';
+
+/** A document whose members are in no order, within each other. */
+const richDocument = '{"b": "é", "a": [1, {"d": 2, "c": null}]}';
+
+const namesOfContents = /\b(?:message|text|content|body|data|value|input|note|comment|document|string)$/;
+
+/** Makes a text richer, so that an option has more to show; null if it is none that may be any. */
+export function enrichText(name: string, text: string): string | null {
+  if (text.startsWith('{')) return richDocument;
+  // A regular expression that says where it applies.
+  if (text.startsWith('[a-z]')) return `^${text}`;
+  return namesOfContents.test(splitName(name).join(' ')) ? richText : null;
+}
 
 /** Other words for those that stand for any content, for a second thing with the name of the first. */
 export const otherContent: ReadonlyMap<string, string> = new Map([

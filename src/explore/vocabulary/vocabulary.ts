@@ -1,9 +1,9 @@
 import { isRecord, type JsonObject } from '../../base/json.ts';
 import type { ListedTool } from '../inventory.ts';
 import { listBranches, readType } from '../schema/resolve.ts';
-import { listProperties } from '../schema/parameters.ts';
+import { findTwins, listParameters, listProperties } from '../schema/parameters.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
-import { findDescribedDocuments, findDescribedValues, readAs } from './described-values.ts';
+import { findDescribedDocuments, findDescribedLists, findDescribedValues, readAs } from './described-values.ts';
 import { byDepth, countLines, type FileTexts, listPatterns, listWords, matchesSome } from './file-texts.ts';
 import { findLearned, type LearnedValue } from './learned-values.ts';
 import { readThing, readVerb, splitName } from './names.ts';
@@ -236,6 +236,7 @@ function listTexts(schema: JsonObject, slot: Slot, vocabulary: Vocabulary): stri
     ...paths,
     ...documents,
     ...described,
+    ...listConverted(slot),
     ...uris,
     ...(namesNewThing(slot) ? [] : known(learned)),
     ...addFileOfRevision(
@@ -262,6 +263,12 @@ function listTexts(schema: JsonObject, slot: Slot, vocabulary: Vocabulary): stri
   if (others.length > 0) return others;
   const stretched = 'alpha'.repeat(Math.ceil(Math.max(least, 1) / 5)).slice(0, Math.min(most, Math.max(least, 5)));
   return fits(stretched) ? [stretched] : [];
+}
+
+/** Lists what a conversion takes, from the first list of its description: words of two lists do not go together. */
+function listConverted({ name, tool, depth }: Slot): string[] {
+  const twins = depth === 0 ? findTwins(listParameters(tool.inputSchema)) : null;
+  return twins?.some((each) => each.name === name) === true ? (findDescribedLists(tool.description)[0] ?? []) : [];
 }
 
 /** Names of texts that refer to another thing. */

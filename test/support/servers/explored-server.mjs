@@ -36,6 +36,7 @@ const form = object({
 
 const notes = new Map();
 const books = [];
+const cards = [];
 const chores = new Map();
 const choreId = { type: 'string', pattern: '^[0-9a-f-]{36}$' };
 const tables = new Map();
@@ -118,6 +119,53 @@ const sets = {
         const found = books.filter((book) => book.title.includes(search) && (shelf ?? book.shelf) === book.shelf);
         const shown = found.slice(offset, limit === undefined ? undefined : offset + limit);
         return structured({ total: found.length, books: shown.map((book) => (full ? book : { title: book.title })) });
+      },
+    },
+  },
+  // Each part of a card can be changed alone.
+  cards: {
+    add_card: {
+      schema: object({ title: string, note: string }, ['title']),
+      call: ({ title, note = '' }) => {
+        cards.push({ id: cards.length + 1, title, note });
+        return structured(cards.at(-1));
+      },
+    },
+    update_card: {
+      schema: object({ card_id: { type: 'integer' }, title: string, note: string }, ['card_id']),
+      call: ({ card_id: id, ...parts }) => {
+        if (cards[id - 1] === undefined) return failure(`There is no card ${id}`);
+        Object.assign(cards[id - 1], parts);
+        return text('Updated.');
+      },
+    },
+    list_cards: { hints: reads, call: () => structured({ cards }) },
+  },
+  // What its options and its units do shows with some texts only.
+  codes: {
+    encode: {
+      schema: object({ text: string, url_safe: { type: 'boolean', default: false } }, ['text']),
+      hints: reads,
+      call: ({ text: value, url_safe: isSafe = false }) =>
+        text(
+          Buffer.from(value)
+            .toString(isSafe ? 'base64url' : 'base64')
+            .replaceAll('=', ''),
+        ),
+    },
+    convert_units: {
+      description: 'Converts a number.\n\nSupported:\n  - length: m, yd\n  - weight: kg, lb, oz',
+      schema: object({ value: { type: 'number' }, from_unit: string, to_unit: string }),
+      hints: reads,
+      call: ({ value, from_unit: from, to_unit: to }) => {
+        const factors = [
+          { m: 1, yd: 0.9144 },
+          { kg: 1, lb: 0.45359237, oz: 0.028349523125 },
+        ];
+        const list = factors.find((each) => from in each && to in each);
+        return list === undefined
+          ? failure(`Cannot convert ${from} to ${to}`)
+          : text(`${(value * list[from]) / list[to]} ${to}`);
       },
     },
   },
@@ -601,9 +649,9 @@ function listTools() {
   return {
     tools: Object.entries(tools)
       .filter(([, { needs }]) => needs === undefined || client[needs] !== undefined)
-      .map(([name, { schema = object({}), output, hints }]) => ({
+      .map(([name, { schema = object({}), output, hints, description = `Runs ${name.replaceAll('_', ' ')}` }]) => ({
         name,
-        description: `Runs ${name.replaceAll('_', ' ')}`,
+        description,
         inputSchema: schema,
         ...(output !== undefined && { outputSchema: output }),
         ...(hints !== undefined && { annotations: hints }),
