@@ -1,10 +1,9 @@
 import { isRecord, type JsonObject, tryParseJson } from '../../base/json.ts';
 import { mapTexts } from '../../workspace/placeholders.ts';
-import type { ExploredRequest } from '../exploration.ts';
 import type { ListedTool } from '../inventory.ts';
 import { isFixed, isOpenText, type Parameter } from '../schema/parameters.ts';
 import { readType } from '../schema/resolve.ts';
-import { readVerb, splitName } from '../vocabulary/names.ts';
+import { splitName } from '../vocabulary/names.ts';
 import { optionText, specialText } from '../vocabulary/typical-values.ts';
 import { findPathRole } from '../vocabulary/vocabulary.ts';
 import { listReads } from './list-reads.ts';
@@ -31,32 +30,13 @@ export async function sendUnusualTexts(context: PhaseContext): Promise<void> {
       const added = texts[round];
       if (added === undefined) continue;
       // Something made of an empty text has nothing that a reader could show.
-      const isRead = !lab.isHarmless(tool.name) && (!isEmpty(added) || readVerb(tool.name) === 'update');
+      const isRead = !lab.isHarmless(tool.name) && !isEmpty(added);
       const [read] = isRead ? ((await listReads(tool, call, context)) ?? []) : [];
-      const setup = isEmpty(added) ? fillSetup(call.setup, Object.keys(added), context) : call.setup;
-      const session = [...setup, callTool(tool, { ...call.arguments, ...added })];
+      const session = [...call.setup, callTool(tool, { ...call.arguments, ...added })];
       const start = call.setup.length === 0 && read === undefined ? 'used' : 'new';
       await lab.run(read === undefined ? session : [...session, read], { phase: 'coverage', start });
     }
   }
-}
-
-/** Gives the calls before one that empties a text this text, so that there is something to empty. */
-function fillSetup(
-  setup: readonly ExploredRequest[],
-  names: readonly string[],
-  { tools, knowledge }: PhaseContext,
-): ExploredRequest[] {
-  return setup.map((request) => {
-    const tool = tools.find(({ name }) => request.kind === 'tool' && name === request.tool);
-    if (request.kind !== 'tool' || tool === undefined) return request;
-    const filled = tool.parameters.flatMap((parameter) => {
-      const value = knowledge.listValues(tool, parameter).find((each) => typeof each === 'string' && each !== '');
-      const isFilled = names.includes(parameter.name) && !Object.hasOwn(request.arguments, parameter.name);
-      return isFilled && value !== undefined ? [[parameter.name, value] as const] : [];
-    });
-    return { ...request, arguments: { ...request.arguments, ...Object.fromEntries(filled) } };
-  });
 }
 
 const isEmpty = (added: JsonObject) => Object.values(added).includes('');
