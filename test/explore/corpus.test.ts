@@ -196,6 +196,9 @@ describe('chooseSessions', () => {
     expect(list(made, read, change({ title: 'y', body: 'c' }), read)).toEqual([]);
     expect(list(made, read, change({ body: 'b' }), read)).toEqual([]);
     expect(list(made, change({ body: 'c' }), read)).toEqual([]);
+    // It was given in a list.
+    const several = call('create_note', { notes: [{ title: 'x', body: 'b' }] }, 'created');
+    expect(list(several, read, change({ body: 'c' }), read)).toEqual([part]);
   });
 
   it('keeps an option with which the same call is answered otherwise', () => {

@@ -156,6 +156,14 @@ function listSelected(steps: readonly ObservedStep[], index: number): Feature[] 
   return names.map((name) => ({ kind: 'selected', tool, name, maker }));
 }
 
+/** Finds what a call gives under a name: an argument, or a text within one. */
+export function findGiven(args: JsonObject, name: string): unknown {
+  return Object.hasOwn(args, name) ? args[name] : [...listTexts(args)].find(({ path }) => path.at(-1) === name)?.text;
+}
+
+/** Checks if a tool may make something, by its name. */
+export const mayMake = (tool: string) => readVerb(tool) === 'create' || readVerb(tool) === 'unknown';
+
 /** Finds a call that gives one part another value than an earlier call gave it together with others, between the same requests of a reader. */
 function listParts(steps: readonly ObservedStep[], index: number): Feature[] {
   const [before, own, after] = [steps[index - 1], steps[index], steps[index + 1]];
@@ -163,11 +171,12 @@ function listParts(steps: readonly ObservedStep[], index: number): Feature[] {
   const { tool, arguments: args } = own.request;
   const isRead = isSameRequest(before.request, after.request) && nameRequest(after.request) !== tool;
   if (!isRead || readVerb(tool) !== 'update' || !areAnswered(before, own, after)) return [];
-  const made = steps.slice(0, index).findLast(({ request }) => readVerb(nameRequest(request)) === 'create')?.request;
-  if (made?.kind !== 'tool' || Object.keys(made.arguments).length < 2) return [];
-  const names = Object.keys(args).filter(
-    (name) => Object.hasOwn(made.arguments, name) && !isJsonEqual(args[name], made.arguments[name]),
-  );
+  const made = steps.slice(0, index).findLast(({ request }) => mayMake(nameRequest(request)))?.request;
+  if (made?.kind !== 'tool') return [];
+  const names = Object.keys(args).filter((name) => {
+    const given = findGiven(made.arguments, name);
+    return given !== undefined && !isJsonEqual(args[name], given);
+  });
   const [name = ''] = names;
   const reader = nameRequest(after.request);
   return names.length === 1 ? [{ kind: 'part', tool, name, reader, isEmptied: args[name] === '' }] : [];

@@ -1,14 +1,16 @@
 import { isAnswered } from '../answers.ts';
 import { isJsonEqual, type JsonObject } from '../../base/json.ts';
 import type { ExploredRequest } from '../exploration.ts';
+import { findGiven, mayMake } from '../features/list-features.ts';
 import type { ListedTool } from '../inventory.ts';
 import type { WorkingCall } from '../knowledge.ts';
 import { isNeededId, isOpenText, type Parameter } from '../schema/parameters.ts';
 import { readVerb } from '../vocabulary/names.ts';
-import { otherContent } from '../vocabulary/typical-values.ts';
+import { otherContent, otherNames } from '../vocabulary/typical-values.ts';
 import { findPathRole } from '../vocabulary/vocabulary.ts';
 import { listReads } from './list-reads.ts';
 import { callTool, type PhaseContext } from './phase.ts';
+import { takeCase } from './select-made.ts';
 
 /** The most parts of a thing that are changed. */
 const maxParts = 4;
@@ -43,26 +45,26 @@ function planChanges(
 ): { setup: ExploredRequest[]; changes: JsonObject[] } | null {
   const make = setup.at(-1);
   const maker = tools.find(({ name }) => make?.kind === 'tool' && name === make.tool);
-  if (make?.kind !== 'tool' || maker === undefined || readVerb(maker.name) !== 'create') return null;
+  if (make?.kind !== 'tool' || maker === undefined || !mayMake(maker.name)) return null;
   const parts = tool.parameters
-    .flatMap((parameter) => {
+    .filter((parameter) => !isNeededId(parameter) && findPathRole({ name: parameter.name, tool }) === null)
+    .map((parameter) => {
       const own = maker.parameters.find(({ name }) => name === parameter.name);
-      return own === undefined || isNeededId(parameter) || findPathRole({ name: own.name, tool }) !== null
-        ? []
-        : [{ parameter, made: make.arguments[own.name] ?? knowledge.listValues(maker, own)[0] }];
+      const first = own === undefined ? undefined : knowledge.listValues(maker, own)[0];
+      return { parameter, own, made: findGiven(make.arguments, parameter.name) ?? first };
     })
     .filter(({ made }) => made !== undefined && made !== null)
     .slice(0, maxParts);
   const names = new Set(parts.map(({ parameter }) => parameter.name));
   if (!parts.some(({ parameter }) => !parameter.isRequired)) return null;
-  const whole = Object.fromEntries(parts.map(({ parameter, made }) => [parameter.name, made]));
   const needed = Object.fromEntries(
-    tool.parameters.flatMap(({ name, isRequired }) => (isRequired && names.has(name) ? [[name, whole[name]]] : [])),
+    parts.flatMap(({ parameter, made }) => (parameter.isRequired ? [[parameter.name, made]] : [])),
   );
+  const whole = Object.fromEntries(parts.flatMap(({ own, made }) => (own === undefined ? [] : [[own.name, made]])));
   const rest = Object.fromEntries(Object.entries(args).filter(([name]) => !names.has(name)));
   const change = (name: string, value: unknown) => ({ ...rest, ...needed, [name]: value });
   const changes = parts.flatMap(({ parameter, made }) => {
-    const other = chooseOther(made, knowledge.listValues(tool, parameter));
+    const other = chooseOther(made, knowledge.listValues(tool, parameter), isOpenText(parameter, tool.inputSchema));
     return other === undefined ? [] : [change(parameter.name, other)];
   });
   const last = parts.findLast(({ parameter, made }) => typeof made === 'string' && mayBeEmpty(parameter, tool));
@@ -71,11 +73,15 @@ function planChanges(
   return { setup: [...setup.slice(0, -1), callTool(maker, { ...make.arguments, ...whole })], changes };
 }
 
-/** Chooses a value that differs from what was made. */
-function chooseOther(made: unknown, values: readonly unknown[]): unknown {
+/** Chooses a value that differs from what was made in more than the case of its letters. */
+function chooseOther(made: unknown, values: readonly unknown[], isOpen: boolean): unknown {
+  if (isOpen && typeof made === 'string') {
+    const content = otherContent.get(made);
+    if (content !== undefined) return content;
+    if (/^\p{L}+$/u.test(made)) return takeCase(otherNames[0], made);
+  }
   const squash = (value: unknown) => (typeof value === 'string' ? value.toLowerCase() : value);
-  const isOther = (value: unknown) => value !== null && value !== '' && !isJsonEqual(squash(value), squash(made));
-  return (typeof made === 'string' ? otherContent.get(made) : undefined) ?? values.find(isOther);
+  return values.find((value) => value !== null && value !== '' && !isJsonEqual(squash(value), squash(made)));
 }
 
 /** Checks if a part is a text that may be empty. */

@@ -119,7 +119,8 @@ export function listThings(args: JsonObject): Array<{ name: string; arguments: J
   }));
 }
 
-const takeCase = (word: string, like: string) =>
+/** Writes a word with the first letter as large as that of another one. */
+export const takeCase = (word: string, like: string) =>
   like === like.toLowerCase() ? word : `${word.charAt(0).toUpperCase()}${word.slice(1)}`;
 
 const wordsOf = ({ name }: Parameter) => splitName(name).join(' ');

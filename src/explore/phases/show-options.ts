@@ -21,6 +21,7 @@ export async function showOptions(context: PhaseContext): Promise<void> {
   for (const tool of tools) {
     const call = knowledge.working.get(tool.name);
     if (call === undefined || !lab.isHarmless(tool.name) || lab.isDrawn(tool.name)) continue;
+    if (lab.explainStop(tool.name) !== null) continue;
     const rich = enrich(tool, call.arguments);
     if (rich === null) continue;
     const send = async (...all: JsonObject[]): Promise<SessionRun | null> => {
