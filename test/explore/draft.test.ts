@@ -130,6 +130,24 @@ describe('draftEvals', () => {
     expect(titles).toContain('list_files answers with sortBy "size"');
   });
 
+  it('leaves out first a call that is answered as one before it', () => {
+    const show = (size: number, answer: string, adds: Feature) => session([call('show', answer, { size })], [adds]);
+    const others = Array.from({ length: 39 }, (_, index) =>
+      session(
+        [call('sum', `sum ${index}`, { size: index })],
+        [index === 0 ? { kind: 'tool', subject: 'sum' } : { kind: 'value', tool: 'sum', name: 'size', value: index }],
+      ),
+    );
+    const listTitles = (answer: string) => {
+      const value: Feature = { kind: 'value', tool: 'show', name: 'size', value: 1 };
+      const shown = [show(0, 'a', { kind: 'tool', subject: 'show' }), show(1, answer, value)];
+      return draft([...shown, ...others]).map(({ title }) => title);
+    };
+    expect(listTitles('a')).toHaveLength(40);
+    expect(listTitles('a')).not.toContain('show answers with size 1');
+    expect(listTitles('b')).toContain('show answers with size 1');
+  });
+
   it('lets further calls of a tool that changes nothing join its first case, where there are too many cases', () => {
     const values = (tool: string, count: number) =>
       Array.from({ length: count }, (_, index) =>

@@ -10,7 +10,7 @@ export interface Pair {
   head: unknown;
 }
 
-/** Lists the values that all runs of the base have at a place, apart from times, ids and other volatile forms, with that of the change there. */
+/** Lists the values that all runs of the base have at a place, apart from times, ids and the like, with that of the change there. */
 export const listPairs = ({ bases, head }: SeenStep) => [
   ...walkPairs('the answer', bases.map(readResult), readResult(head)),
 ];

@@ -6,7 +6,7 @@ import { findTwins, isGiven, listPlaces, listSwitches, writeInCapitals } from '.
 import { readType } from '../schema/resolve.ts';
 import { maskForms } from '../stability/forms.ts';
 import { printMasked, readOutcomeText, readRefusal } from '../stability/texts.ts';
-import { readVerb, splitName } from '../vocabulary/names.ts';
+import { mayCreate, readVerb, splitName } from '../vocabulary/names.ts';
 import { optionText } from '../vocabulary/typical-values.ts';
 import { namesOfSearches } from '../vocabulary/vocabulary.ts';
 import { type Feature, nameFeature } from './feature.ts';
@@ -161,9 +161,6 @@ export function findGiven(args: JsonObject, name: string): unknown {
   return Object.hasOwn(args, name) ? args[name] : [...listTexts(args)].find(({ path }) => path.at(-1) === name)?.text;
 }
 
-/** Checks if a tool may make something, by its name. */
-export const mayMake = (tool: string) => readVerb(tool) === 'create' || readVerb(tool) === 'unknown';
-
 /** Finds a call that gives one part another value than an earlier call gave it together with others, between the same requests of a reader. */
 function listParts(steps: readonly ObservedStep[], index: number): Feature[] {
   const [before, own, after] = [steps[index - 1], steps[index], steps[index + 1]];
@@ -171,7 +168,7 @@ function listParts(steps: readonly ObservedStep[], index: number): Feature[] {
   const { tool, arguments: args } = own.request;
   const isRead = isSameRequest(before.request, after.request) && nameRequest(after.request) !== tool;
   if (!isRead || readVerb(tool) !== 'update' || !areAnswered(before, own, after)) return [];
-  const made = steps.slice(0, index).findLast(({ request }) => mayMake(nameRequest(request)))?.request;
+  const made = steps.slice(0, index).findLast(({ request }) => mayCreate(nameRequest(request)))?.request;
   if (made?.kind !== 'tool') return [];
   const names = Object.keys(args).filter((name) => {
     const given = findGiven(made.arguments, name);

@@ -1,11 +1,11 @@
 import { isAnswered } from '../answers.ts';
 import { isJsonEqual, type JsonObject } from '../../base/json.ts';
 import type { ExploredRequest } from '../exploration.ts';
-import { findGiven, mayMake } from '../features/list-features.ts';
+import { findGiven } from '../features/list-features.ts';
 import type { ListedTool } from '../inventory.ts';
 import type { WorkingCall } from '../knowledge.ts';
 import { isNeededId, isOpenText, type Parameter } from '../schema/parameters.ts';
-import { readVerb } from '../vocabulary/names.ts';
+import { mayCreate, readVerb } from '../vocabulary/names.ts';
 import { otherContent, otherNames } from '../vocabulary/typical-values.ts';
 import { findPathRole } from '../vocabulary/vocabulary.ts';
 import { listReads } from './list-reads.ts';
@@ -45,7 +45,7 @@ function planChanges(
 ): { setup: ExploredRequest[]; changes: JsonObject[] } | null {
   const make = setup.at(-1);
   const maker = tools.find(({ name }) => make?.kind === 'tool' && name === make.tool);
-  if (make?.kind !== 'tool' || maker === undefined || !mayMake(maker.name)) return null;
+  if (make?.kind !== 'tool' || maker === undefined || !mayCreate(maker.name)) return null;
   const parts = tool.parameters
     .filter((parameter) => !isNeededId(parameter) && findPathRole({ name: parameter.name, tool }) === null)
     .map((parameter) => {

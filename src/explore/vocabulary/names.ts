@@ -70,3 +70,6 @@ export function readVerb(tool: string): Verb {
   }
   return 'unknown';
 }
+
+/** Checks if a tool may create something, by its name. */
+export const mayCreate = (tool: string): boolean => readVerb(tool) === 'create' || readVerb(tool) === 'unknown';
