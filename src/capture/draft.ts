@@ -55,7 +55,7 @@ export function draftTask({ steps: seen, earlier, reason, isReplayed }: DraftedT
         : `the server does not list ${nameRequest(unlisted.request)}, and a case calls listed tools only`;
   const title = nameTask(steps.slice(earlier), required);
   const client = draftClient({ steps }, { hidden, hasWorkspace });
-  const all = draftSteps({ steps }, { required, keepFile: null, isChecked: () => true });
+  const all = draftSteps({ steps, adds: [] }, { required, keepFile: null, isChecked: () => true });
   const drafted = assertMissing(limitChecks(dropChecks(all, earlier)), isMissing);
   const content = {
     id: takeId(shortenId(deriveSlug(title, 'case'))),

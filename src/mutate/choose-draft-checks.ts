@@ -1,6 +1,7 @@
 import { isRecord, type JsonObject } from '../base/json.ts';
 import { systemClock } from '../base/time.ts';
 import { serverUnderTest } from '../cases/step-server.ts';
+import type { ShownCase } from '../explore/draft/draft-cases.ts';
 import type { ObservedStep } from '../explore/exploration.ts';
 import { hasVolatileForm } from '../explore/stability/forms.ts';
 import type { ToolList } from '../mcp/tool-declarations.ts';
@@ -22,9 +23,9 @@ const timeoutMs = 30_000;
 /**
  * Chooses the checks of drafted cases anew, as `mutate --fix` would: the fewest that notice most changes of the answers that the explorer
  * saw, and tolerate the harmless ones. The checks of a draft are among those to choose from, and stay where no others notice as much. No
- * server is needed. `tools` says what the server declares.
+ * server is needed. `tools` says what the server declares. The checks of `settled` calls stay.
  */
-export async function chooseDraftChecks<Draft extends AddedCase>(
+export async function chooseDraftChecks<Draft extends AddedCase & Partial<Pick<ShownCase, 'settled'>>>(
   drafts: readonly Draft[],
   {
     listSteps,
@@ -53,7 +54,7 @@ export async function chooseDraftChecks<Draft extends AddedCase>(
   const observed = await observeCases(...runs);
   const suggestions = await suggestChecks(observed, { replacesBrittle: true, isPrivate, isDraft: true, isFit });
   const byDraft = Map.groupBy(suggestions, ({ testCase }) => owners.get(testCase.taped));
-  return drafts.map((draft) => ({ ...draft, content: applyTo(draft.content, byDraft.get(draft) ?? []) }));
+  return drafts.map((draft) => ({ ...draft, content: applyTo(draft, byDraft.get(draft) ?? []) }));
 }
 
 /** The kinds of checks that other machines may fail, because they compress in another way, or that are hard to read. */
@@ -88,6 +89,8 @@ async function play(
   return recorder.list()[0] ?? null;
 }
 
+const isAssertion = (step: unknown) => isRecord(step) && Object.hasOwn(step, 'assert');
+
 /**
  * Checks if an assertion is about values that no change is made to, so that others seem to notice as much: a time, which in a draft is one
  * that all replays had, or nulls alone.
@@ -102,11 +105,18 @@ function hasOnlyNulls(value: unknown): boolean {
   return members === null ? value === null : members.length > 0 && members.every(hasOnlyNulls);
 }
 
-/** Applies suggestions to the steps of a case. */
-function applyTo(content: JsonObject, suggestions: readonly Suggestion[]): JsonObject {
+/** Applies suggestions to the steps of a case, except to those of settled calls. */
+function applyTo(
+  { content, settled }: AddedCase & Partial<Pick<ShownCase, 'settled'>>,
+  suggestions: readonly Suggestion[],
+): JsonObject {
   const { steps } = content;
   if (!Array.isArray(steps) || suggestions.length === 0) return content;
-  const kept = suggestions.filter(({ remove }) => !remove.some((index) => isUnmatched(steps[index])));
+  const requests = [...steps.keys()].filter((index) => !isAssertion(steps[index]));
+  const kept = suggestions.filter(
+    ({ stepIndex, remove }) =>
+      settled?.has(requests.indexOf(stepIndex)) !== true && !remove.some((index) => isUnmatched(steps[index])),
+  );
   const removed = new Set(kept.flatMap(({ remove }) => remove));
   const added = Map.groupBy(kept, ({ stepIndex }) => stepIndex);
   return {

@@ -74,10 +74,17 @@ describe('chooseSessions', () => {
           name: 'query',
           maker: 'move_file',
           path: 'destination',
-          isOtherCase: false,
+          letters: 'same',
         },
       ],
     ]);
+  });
+
+  it('distinguishes a search in the letters of what was made from those in others', () => {
+    const made = call('move_file', { source: 'a.txt', destination: 'Gamma' });
+    const searches = ['Gamma', 'GAMMA', 'gamma', 'delta'].map((query) => call('list_files', { query }));
+    const features = choose([[made, ...searches].flatMap((step) => step ?? [])]).flatMap(({ adds }) => adds);
+    expect(pickFeatures(features, 'search').map(({ letters }) => letters)).toEqual(['same', 'capital', 'small']);
   });
 
   it('names the call that changed what a reader sees, not a reader between them', () => {

@@ -287,6 +287,26 @@ describe('draftEvals', () => {
     ]);
   });
 
+  it('checks each answer of a search for what was made, and says which letters it has', () => {
+    const search = (query: string, answer: string) => call('find_notes', answer, { query });
+    const feature = (letters: 'same' | 'capital' | 'small'): Feature => ({
+      kind: 'search',
+      tool: 'find_notes',
+      name: 'query',
+      maker: 'add_note',
+      path: 'title',
+      letters,
+    });
+    const own = [call('add_note', 'added', { title: 'alpha' }), search('alpha', 'one'), search('ALPHA', 'none')];
+    const capital = [call('add_note', 'added', { title: 'ALPHA' }), search('alpha', 'found')];
+    expect(
+      draft([session(own, [feature('same'), feature('capital')]), session(capital, [feature('small')])]),
+    ).toMatchObject([
+      { title: 'find_notes searches for the texts of add_note', checks: [{ value: 'one' }, { value: 'none' }] },
+      { title: 'find_notes searches in small letters for the capitals of add_note', checks: [{ value: 'found' }] },
+    ]);
+  });
+
   it('asserts first what differs from the answer to the same request before', () => {
     const show = (body: string) =>
       JSON.stringify({ id: 1, title: 'A title of words', kind: 'A kind of words', more: 'Other words', body });
@@ -303,6 +323,63 @@ describe('draftEvals', () => {
     const [drafted] = draft([session(long, adds)]);
     expect(drafted?.title).toBe('show_note sees each change by update_note: title and an empty body');
     expect(drafted?.checks.at(-1)).toMatchObject({ value: { body: '' } });
+  });
+
+  it('asserts of a confirmation what it repeats of the call, where a reader shows what the call did', () => {
+    const add = (text: string, title = 'Delta epsilon') => call('add_note', text, { title, color: 'red' });
+    const shown = session(
+      [call('list_notes', 'none'), add('Added'), call('list_notes', 'Delta epsilon')],
+      [{ kind: 'state', reader: 'list_notes', writer: 'add_note' }],
+    );
+    const alone = (text: string) => session([add(text)], [{ kind: 'tool', subject: 'add_note' }]);
+    const listChecks = (...sessions: ExploredSession[]) => draft(sessions, ['list_notes']).at(-1)?.checks;
+    expect(listChecks(shown, alone('Successfully added "Delta epsilon" to the notes'))).toMatchObject([
+      { type: 'toolResultContains', needle: 'Delta epsilon' },
+    ]);
+    // A part of a word is no repeated value.
+    expect(listChecks(shown, alone('Stored the note'))).toMatchObject([{ type: 'toolResultIsError', isError: false }]);
+    // Without a reader, and as more than a line, the answer is what the call is known by.
+    expect(listChecks(alone('Successfully added "Delta epsilon" to the notes'))).toMatchObject([
+      { value: 'Successfully added "Delta epsilon" to the notes' },
+    ]);
+    expect(listChecks(shown, alone('{"title":"Delta epsilon","id":7}'))).toMatchObject([
+      { value: { title: 'Delta epsilon', id: 7 } },
+    ]);
+    const again = (text: string) => session([add('Added'), add(text)], [{ kind: 'again', tool: 'add_note' }]);
+    expect(listChecks(shown, again('It is there'))).toMatchObject([{ value: 'Added' }, { value: 'It is there' }]);
+    expect(listChecks(shown, again('Added'))).toMatchObject([{ isError: false }, { isError: false }]);
+  });
+
+  it('asserts of a refusal the value that it names, and its words where it names none', () => {
+    const refuse = (message: string, adds: readonly Feature[] = []) => {
+      const step = call('show_note', '', { name: 'no-such-note', color: 'red' });
+      const outcome = { kind: 'error', code: -32_000, message } as const;
+      const refused = { ...step, observation: { ...step.observation, outcome } };
+      return draft([session([refused], adds)])[0]?.checks;
+    };
+    const refusal: Feature = { kind: 'refusal', subject: 'show_note', words: 'words' };
+    const needles = [
+      'There is no note "no-such-note"',
+      'No notes were opened before',
+      "ENOENT: no such file, open 'no-such-note'",
+    ].map((message) => refuse(message, [refusal]));
+    expect(needles).toMatchObject([
+      [{ error: { contains: 'no-such-note' } }],
+      [{ error: { contains: 'No notes were opened before' } }],
+      [{ error: { contains: 'ENOENT' } }],
+    ]);
+    // A server writes a path from the root.
+    const outside = call('show_note', '', { name: '../outside.txt' });
+    const message = 'Not in the workspace: {{workspace}}/../outside.txt';
+    const denied = {
+      ...outside,
+      observation: { ...outside.observation, outcome: { kind: 'error', code: -32_000, message } as const },
+    };
+    expect(draft([session([denied], [refusal])])[0]?.checks).toMatchObject([{ error: { contains: 'outside.txt' } }]);
+    // What the guarded program would say names the value, too.
+    expect(
+      refuse('The name no-such-note is an option', [refusal, { kind: 'guard', tool: 'show_note', name: 'name' }]),
+    ).toMatchObject([{ error: { contains: 'The name no-such-note is an option' } }]);
   });
 
   it('takes a tool without a verb that changes nothing for a reader', () => {

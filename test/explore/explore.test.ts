@@ -352,6 +352,21 @@ describe('exploreAndCheck', () => {
     expect(pickFeatures(listAdds(notes), 'selected')).toEqual([]);
   });
 
+  it('searches for what was made in its letters and in capitals, and in small letters for what was made in capitals', async () => {
+    const { sessions } = await exploreInTest(nameExploredServer('shelf'));
+    const found = sessions.filter(({ adds }) => pickFeatures(adds, 'search').length > 0);
+    const shown = found.map(({ steps }) =>
+      steps.map(({ request, observation: { outcome } }) => {
+        const args = request.kind === 'tool' ? request.arguments : {};
+        const count = outcome.kind === 'result' ? Object(outcome.result['structuredContent'])['total'] : null;
+        return args['title'] ?? `${String(args['search'])}: ${String(count)}`;
+      }),
+    );
+    // The server looks for the same letters in titles alone.
+    expect(shown).toContainEqual(['Alpha', 'Alpha: 1', 'delta epsilon: 0', 'ALPHA: 0', 'DELTA EPSILON: 0']);
+    expect(shown).toContainEqual(['ALPHA', 'Alpha: 0', 'delta epsilon: 0']);
+  });
+
   it('changes each part of what was made alone, and empties one', async () => {
     const { sessions } = await exploreInTest(nameExploredServer('cards'));
     const found = sessions.find(({ adds }) => pickFeatures(adds, 'part').length > 0);

@@ -3,6 +3,7 @@ import { findCaptured } from '../../src/checks/captures.ts';
 import { findDescribedDocuments, findDescribedValues } from '../../src/explore/vocabulary/described-values.ts';
 import { findAskedForms, proposeChanges, takeForm } from '../../src/explore/vocabulary/feedback.ts';
 import { readFileTexts } from '../../src/explore/vocabulary/file-texts.ts';
+import { placeBound } from '../../src/explore/vocabulary/statements.ts';
 import { findIdentifiers } from '../../src/explore/vocabulary/identifiers.ts';
 import { findLearned, learnFromResult } from '../../src/explore/vocabulary/learned-values.ts';
 import { readThing, readVerb, splitName } from '../../src/explore/vocabulary/names.ts';
@@ -280,6 +281,21 @@ describe('learned values', () => {
     expect(findLearned(learned, 'noteId', 'get_note')).toEqual(['{{result.2/structuredContent/id}}']);
     expect(findLearned(learned, 'title', 'find_note')).toEqual(['Milk']);
     expect(findLearned(learned, 'colour', 'paint')).toEqual([]);
+    // A framework may repeat in `result` a text that is a document.
+    const text = '{"title": "Bread"}';
+    const repeated = { content: [{ type: 'text', text }], structuredContent: { result: text } };
+    expect(
+      findLearned(learnFromResult(repeated, { tool: 'find_note', args: {}, step: 0 }), 'title', 'add_note'),
+    ).toEqual(['Bread']);
+    // A thing is asked for by what names it, and by the value of its own name first.
+    const databases = learnFromResult(
+      { structuredContent: { databases: [{ name: 'memory', type: 'duckdb' }] } },
+      { tool: 'list_databases', args: {}, step: 0 },
+    );
+    expect(findLearned(databases, 'database', 'list_tables')).toEqual(['memory']);
+    const named = [...databases, { words: ['database'], value: 'own' }];
+    expect(findLearned(named, 'database', 'list_tables')).toEqual(['own', 'memory']);
+    expect(findLearned(databases, 'type', 'list_tables')).toEqual(['duckdb']);
   });
 
   it('finds an id in a sentence, and none that the call was given', () => {
@@ -293,6 +309,17 @@ describe('learned values', () => {
       '{{result.0/content/0/text~ ID: `([0-9a-fA-F-]{36})}}',
     ]);
     expect(learn({ parent: id })).toEqual([]);
+  });
+});
+
+describe('placeBound', () => {
+  it('gives a statement that reads a placeholder for the one value of its list', () => {
+    const args = { sql: 'SELECT 1 AS one' };
+    expect(placeBound(args, 'params', ['alpha'])).toEqual({ sql: 'SELECT ? AS one' });
+    expect(placeBound(args, 'params', ['alpha', 'beta'])).toEqual({});
+    expect(placeBound(args, 'columns', ['alpha'])).toEqual({});
+    expect(placeBound({ sql: 'CREATE TABLE items (id INTEGER)' }, 'params', ['alpha'])).toEqual({});
+    expect(placeBound({ text: 'alpha' }, 'params', ['alpha'])).toEqual({});
   });
 });
 

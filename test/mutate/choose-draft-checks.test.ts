@@ -20,7 +20,7 @@ const show = (value: JsonObject) =>
 async function choose(
   observed: ObservedStep | readonly ObservedStep[],
   checks: readonly JsonObject[],
-  change: { isCommentedOut?: boolean } = {},
+  change: { isCommentedOut?: boolean; settled?: ReadonlySet<number> } = {},
 ) {
   const steps = [observed].flat();
   const call = { toolCall: 'get-note', arguments: { id: 'alpha' } };
@@ -54,6 +54,12 @@ describe('chooseDraftChecks', () => {
     const chosen = await choose(say(text), [{ toolResultContains: 'buy milk' }, { toolResultContains: 'Call Ann' }]);
     expect(chosen).toEqual([{ toolResultEquals: text }]);
     expect(await choose(say('Buy milk'), [{ toolResultIsError: false }])).toEqual([{ toolResultEquals: 'Buy milk' }]);
+  });
+
+  it('keeps the checks of a settled call', async () => {
+    const checks = [{ toolResultIsError: false }];
+    expect(await choose(say('Added the note'), checks, { settled: new Set([0]) })).toEqual(checks);
+    expect(await choose(say('Added the note'), checks, { settled: new Set([1]) })).not.toEqual(checks);
   });
 
   it('keeps a check of a time, and of a document of nulls, of which no change is known', async () => {

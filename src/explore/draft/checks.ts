@@ -1,12 +1,12 @@
 import { escapePointerToken } from '../../base/json-pointer.ts';
-import { isJsonEqual, isRecord, type JsonObject, tryParseJson } from '../../base/json.ts';
+import { isRecord, type JsonObject, listTexts, tryParseJson } from '../../base/json.ts';
 import { printSnapshot } from '../../checks/snapshot.ts';
 import { readsLikeError } from '../answers.ts';
 import type { ObservedStep, Outcome } from '../exploration.ts';
 import { isValidationMessage } from '../findings/validation-messages.ts';
 import { maskForms, volatileMark } from '../stability/forms.ts';
 import { listMarked } from '../stability/merge-values.ts';
-import { readOutcomeText, readResultTexts } from '../stability/texts.ts';
+import { readOutcomeText, readResultTexts, repeatsContent } from '../stability/texts.ts';
 import type { RequiredNames } from './title.ts';
 
 /** A value that is asserted as a whole fits on a few lines. */
@@ -28,6 +28,10 @@ interface ChecksContext {
   isLater: boolean;
   /** The answer to the same request before it: what differs from it is what the step shows. */
   before?: Outcome | undefined;
+  /** True if the answer only confirms what a reader shows. */
+  isConfirmation?: boolean;
+  /** True if the server refuses the value before what it hands values to can do so. */
+  isGuard?: boolean;
   /** Keeps the text of a file for `toMatchFile`, and returns its path; null if files are not written. */
   keepFile: ((extension: string, text: string) => string) | null;
 }
@@ -37,8 +41,9 @@ export function chooseChecks(step: ObservedStep, context: ChecksContext): JsonOb
   const { request, observation } = step;
   const { outcome } = observation;
   if (outcome.kind === 'error' || (outcome.kind === 'result' && outcome.isError)) {
-    return [chooseRefusal(step, context.required)];
+    return [chooseRefusal(step, context)];
   }
+  if (context.isConfirmation === true) return chooseConfirmation(step, context);
   if (outcome.kind !== 'result') return [];
   if (request.kind === 'resource') {
     const [only = '', ...others] = readResultTexts(outcome.result);
@@ -72,6 +77,42 @@ function chooseResult(
   return chooseTexts(outcome, { toolResultContains: '', ...(isLater && { latest: true }) });
 }
 
+/** Chooses the value of the call that its confirmation repeats. */
+function chooseConfirmation(step: ObservedStep, { isLater }: ChecksContext): JsonObject[] {
+  const value = findRepeated(step);
+  return value === null
+    ? [{ toolResultIsError: false }]
+    : [{ toolResultContains: value, ...(isLater && { latest: true }) }];
+}
+
+/** What a server may write otherwise before the rest of a path. */
+const startOfPath = /^(?:.*\{\{workspace\}\})?(?:\.*\/)*/s;
+
+/** Finds the longest text among the arguments that the answer repeats; null if it repeats none. */
+function findRepeated({ request, observation }: ObservedStep): string | null {
+  const text = readOutcomeText(observation.outcome);
+  const values =
+    request.kind === 'resource' ? [request.uri] : [...listTexts(request.arguments)].map((each) => each.text);
+  const [longest] = values
+    .map((value) => value.replace(startOfPath, ''))
+    .filter((value) => value.length >= shortestText && isPlainValue(value) && hasWords(text, value))
+    .toSorted((a, b) => b.length - a.length);
+  return longest ?? null;
+}
+
+/** Checks if a text has another one between signs, as in quotes. */
+const hasWords = (text: string, words: string) =>
+  new RegExp(String.raw`(?<![\p{L}\p{N}_])${escapeExpression(words)}(?![\p{L}\p{N}_])`, 'u').test(text);
+
+const isPlainValue = (text: string) => text.length <= longestText && !/[\n\r]|\{\{/.test(text);
+
+/** Checks if an answer is one line of text, which is no document. */
+export function isOneLine(outcome: Outcome): boolean {
+  if (outcome.kind !== 'result' || outcome.isError || readsLikeError(outcome)) return false;
+  const [only = '', ...others] = readResultTexts(outcome.result);
+  return others.length === 0 && only !== '' && !only.trim().includes('\n') && readDocument(outcome) === undefined;
+}
+
 /** Chooses what a refusal says that does not say that it is one. */
 function chooseUnflagged(step: ObservedStep): JsonObject[] {
   const { outcome } = step.observation;
@@ -81,11 +122,26 @@ function chooseUnflagged(step: ObservedStep): JsonObject[] {
   return message === null ? [] : [{ toolResultContains: message }];
 }
 
-/** Chooses the message of the server, the name of the argument where a framework refused it, and the code of the protocol. */
-function chooseRefusal(step: ObservedStep, required: RequiredNames): JsonObject {
+/**
+ * Chooses what a refusal by the server has to say: the value that it names, which stays where the words change, or else its words; of a refusal
+ * by a framework the name of the argument. The words of a guard stay, because the refusal of what it guards names the value, too.
+ */
+function chooseWords(
+  step: ObservedStep,
+  { required, isGuard }: { required: RequiredNames; isGuard: boolean },
+): string | null {
+  const message = readOwnMessage(step);
+  if (message !== null && (isGuard || isSystemCode(message))) return message;
+  return message === null ? nameArgument(step, required) : (findRepeated(step) ?? message);
+}
+
+const isSystemCode = (text: string) => /^E[A-Z]{3,}$/.test(text);
+
+/** Chooses what a refusal has to say, and the code of the protocol. */
+function chooseRefusal(step: ObservedStep, { required, isGuard = false }: ChecksContext): JsonObject {
   const { request, observation } = step;
   const { outcome } = observation;
-  const contains = readOwnMessage(step) ?? nameArgument(step, required);
+  const contains = chooseWords(step, { required, isGuard });
   const error = {
     ...(outcome.kind === 'error' && { code: outcome.code }),
     ...(contains !== null && { contains }),
@@ -121,7 +177,7 @@ function readOwnMessage({ isValid, observation: { outcome } }: ObservedStep): st
 function nameArgument({ request, observation: { outcome } }: ObservedStep, required: RequiredNames): string | null {
   if (request.kind !== 'tool') return null;
   const text = readOutcomeText(outcome);
-  const isNamed = (name: string) => new RegExp(String.raw`\b${escapeExpression(name)}\b`).test(text);
+  const isNamed = (name: string) => hasWords(text, name);
   const missing = (required.get(request.tool) ?? []).filter((name) => !Object.hasOwn(request.arguments, name));
   const names = [...missing, ...Object.keys(request.arguments)].filter((name) => name.length >= shortestText);
   return names.find((name) => isNamed(name) && !name.includes('{{')) ?? null;
@@ -131,16 +187,10 @@ const escapeExpression = (text: string) => text.replaceAll(/[.*+?^${}()|[\]\\]/g
 
 /** Reads a result as a document: structured content that is no copy of the text, or the only text as JSON; undefined if it is none. */
 function readDocument({ result }: Outcome & { kind: 'result' }): JsonObject | readonly unknown[] | undefined {
-  const texts = readResultTexts(result);
-  const [only = ''] = texts;
   const { structuredContent } = result;
-  if (isRecord(structuredContent)) {
-    const values = Object.values(structuredContent);
-    // Some frameworks repeat the content in it.
-    const isCopy = values.length === 1 && (values[0] === only || isJsonEqual(values[0], result['content']));
-    return isCopy ? undefined : structuredContent;
-  }
-  return texts.length === 1 ? parseDocument(only) : undefined;
+  if (isRecord(structuredContent)) return repeatsContent(result) ? undefined : structuredContent;
+  const [only = '', ...others] = readResultTexts(result);
+  return others.length === 0 ? parseDocument(only) : undefined;
 }
 
 function parseDocument(text: string): JsonObject | readonly unknown[] | undefined {

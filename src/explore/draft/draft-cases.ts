@@ -18,7 +18,7 @@ import { isValidationMessage } from '../findings/validation-messages.ts';
 import { readOutcomeText } from '../stability/texts.ts';
 import { mapTexts } from '../../workspace/placeholders.ts';
 import { readReference, type Reference } from '../world/placeholders.ts';
-import { chooseChecks } from './checks.ts';
+import { chooseChecks, isOneLine } from './checks.ts';
 import { settleSession } from './settle.ts';
 import { joinWords, longestTitle, type RequiredNames, writeTitle } from './title.ts';
 import { isHarmlessRequest } from '../vocabulary/statements.ts';
@@ -53,6 +53,8 @@ export interface DraftOptions {
 /** A case with the session that it repeats. */
 export interface ShownCase extends AddedCase {
   steps: readonly ObservedStep[];
+  /** The positions in `steps` of the calls whose checks are chosen for good. */
+  settled: ReadonlySet<number>;
 }
 
 export interface Drafted {
@@ -84,6 +86,7 @@ export function draftCases(exploration: Exploration, options: DraftOptions): Dra
   const takeId = createTaker(new Set(options.ids));
   const { chosen, left } = chooseTitled(exploration, required, options);
   const files = new Map<string, string>();
+  const isConfirmation = findConfirmations(exploration);
   const cases = groupBySubject(chosen).map((titled): ShownCase => {
     const { session, title, joined } = titled;
     // The id stays when further calls join.
@@ -95,18 +98,20 @@ export function draftCases(exploration: Exploration, options: DraftOptions): Dra
       files.set(file, text);
       return file;
     };
-    const selecting = new Set(pickFeatures(session.adds, 'selected', 'effect').map(({ tool }) => tool));
+    const selecting = new Set(pickFeatures(session.adds, 'selected', 'effect', 'search').map(({ tool }) => tool));
     const steps = draftSteps(session, {
       required,
       keepFile: options.keepsFiles ? keepFile : null,
       isChecked: ({ request }) => joined.length > 0 || selecting.has(nameRequest(request)),
+      isConfirmation: (step) => isConfirmation(step, session.steps),
     });
+    const settled = session.steps.flatMap((step, index) => (isConfirmation(step, session.steps) ? [index] : []));
     const client = draftClient(session, {
       hidden: new Map(Object.entries(exploration.hidden ?? {})),
       hasWorkspace: options.suiteWorkspace !== 'none',
     });
     const content = { id, title: escapeText(joinTitles(titled)), ...(client !== null && { client }), steps };
-    return { content, comments: [], isCommentedOut: false, steps: session.steps };
+    return { content, comments: [], isCommentedOut: false, steps: session.steps, settled: new Set(settled) };
   });
   return {
     cases,
@@ -308,18 +313,34 @@ export function draftClient(
 }
 
 /**
+ * Returns what checks if an answer only confirms a call: its tool makes a change that a reader shows, and answers with one line, the same one
+ * each time. Its words may change, and what the call did is seen without them.
+ */
+function findConfirmations({ sessions }: Pick<Exploration, 'sessions'>) {
+  const proven = new Set(
+    sessions.flatMap(({ adds }) => pickFeatures(adds, 'state', 'replaced').map(({ writer }) => writer)),
+  );
+  return ({ request, observation: { outcome } }: ObservedStep, steps: readonly ObservedStep[]): boolean =>
+    proven.has(nameRequest(request)) &&
+    isOneLine(outcome) &&
+    steps.every((other) => !isJsonEqual(other.request, request) || isJsonEqual(other.observation.outcome, outcome));
+}
+
+/**
  * Drafts the steps with their checks: those of the last request, of each request that another one repeats, and of those that `isChecked`
  * names.
  */
 export function draftSteps(
-  { steps }: Pick<ExploredSession, 'steps'>,
+  { steps, adds }: Pick<ExploredSession, 'steps' | 'adds'>,
   {
     isChecked = () => false,
+    isConfirmation = () => false,
     ...context
   }: {
     required: RequiredNames;
     keepFile: ((extension: string, text: string) => string) | null;
     isChecked?: (step: ObservedStep) => boolean;
+    isConfirmation?: (step: ObservedStep) => boolean;
   },
 ): JsonObject[] {
   const captures = listCaptures(steps.map(({ request }) => request));
@@ -332,7 +353,13 @@ export function draftSteps(
   return steps.flatMap((step, index): JsonObject[] => {
     const call = draftRequest(step.request, { index, captures });
     const earlier = steps.slice(0, index).findLast(({ request }) => isJsonEqual(request, step.request));
-    const shown = { ...context, isLater: index > 0, before: earlier?.observation.outcome };
+    const shown = {
+      ...context,
+      isLater: index > 0,
+      before: earlier?.observation.outcome,
+      isConfirmation: isConfirmation(step),
+      isGuard: pickFeatures(adds, 'guard').some(({ tool }) => tool === nameRequest(step.request)),
+    };
     const checks = isShown(step, index) ? chooseChecks(step, shown) : [];
     return [call, ...checks.map((check) => ({ assert: mapTexts(check, escapeText) }))];
   });

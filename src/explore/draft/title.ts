@@ -23,6 +23,7 @@ export function writeTitle(
     describeSelected(session) ??
     describeParts(session) ??
     describeEffect(session) ??
+    describeSearches(session) ??
     describeState(session, (request) => mayChange(request, harmless)) ??
     describeKept(session) ??
     describeAgain(session) ??
@@ -52,6 +53,16 @@ function describeEffect({ adds }: Pick<ExploredSession, 'adds'>): string | null 
   return effect === undefined
     ? null
     : `${effect.tool} answers otherwise with ${effect.name}${printValue(effect.value)}`;
+}
+
+function describeSearches({ adds }: Pick<ExploredSession, 'adds'>): string | null {
+  const searches = pickFeatures(adds, 'search');
+  const [first] = searches;
+  if (first === undefined) return null;
+  const { tool, maker } = first;
+  return searches.every(({ letters }) => letters === 'small')
+    ? `${tool} searches in small letters for the capitals of ${maker}`
+    : `${tool} searches for the texts of ${maker}`;
 }
 
 function describeKept({ adds }: Pick<ExploredSession, 'adds'>): string | null {

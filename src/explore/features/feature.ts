@@ -39,8 +39,15 @@ export type Feature =
   | { kind: 'part'; tool: string; name: string; reader: string; isEmptied: boolean }
   /** A call is answered otherwise with an option than without it. */
   | { kind: 'effect'; tool: string; name: string; value: unknown }
-  /** A search for a text of the call before. */
-  | { kind: 'search'; tool: string; name: string; maker: string; path: string; isOtherCase: boolean };
+  /** A search for a text of what a call made, in the same letters or in others. */
+  | {
+      kind: 'search';
+      tool: string;
+      name: string;
+      maker: string;
+      path: string;
+      letters: 'same' | 'capital' | 'small';
+    };
 
 type Kind = Feature['kind'];
 type FeatureOf<Name extends Kind> = Extract<Feature, { kind: Name }>;
@@ -76,7 +83,7 @@ const places: { [Name in Kind]: Place | ((feature: FeatureOf<Name>) => Place) } 
   selected: change,
   part: change,
   effect: telling,
-  search: { inCorpus: 0, inCases: 6 },
+  search: change,
 };
 
 /** Finds the first place that a session with these features takes. */

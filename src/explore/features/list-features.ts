@@ -79,21 +79,22 @@ function listGuards(request: ExploredRequest, words: string): Feature[] {
   return named.map((name) => ({ kind: 'guard', tool, name }));
 }
 
-/** Lists the texts of the call before that a call has as arguments, in the same case or in the other one. */
+/** Lists the texts of what a call before has made that a search has as arguments, in the same letters or in others. */
 function listSearches(steps: readonly ObservedStep[], index: number): Feature[] {
-  const [made, search] = [steps[index - 1], steps[index]];
-  if (made?.request.kind !== 'tool' || search?.request.kind !== 'tool' || !isAnswered(search.observation)) return [];
-  const { tool: maker, arguments: given } = made.request;
+  const search = steps[index];
+  if (search?.request.kind !== 'tool' || !isAnswered(search.observation)) return [];
   const { tool, arguments: wanted } = search.request;
-  if (maker === tool) return [];
+  const made = steps.slice(0, index).findLast(({ request }) => request.kind !== 'tool' || request.tool !== tool);
+  if (made?.request.kind !== 'tool' || !isAnswered(made.observation)) return [];
+  const { tool: maker, arguments: given } = made.request;
   const texts = [...listTexts(given)];
   return Object.entries(wanted).flatMap(([name, value]): Feature[] => {
     // Two readers that are given the same path search for nothing.
     if (typeof value !== 'string' || !namesOfSearches.test(splitName(name).join(' '))) return [];
     const found = texts.find(({ text }) => text.toLowerCase() === value.toLowerCase());
     if (found === undefined) return [];
-    const isOtherCase = found.text !== value;
-    return [{ kind: 'search', tool, name, maker, path: found.path.join('/'), isOtherCase }];
+    const letters = found.text === value ? 'same' : value === value.toUpperCase() ? 'capital' : 'small';
+    return [{ kind: 'search', tool, name, maker, path: found.path.join('/'), letters }];
   });
 }
 

@@ -377,7 +377,7 @@ function chooseReplaced(args: JsonObject, made: string, files: readonly string[]
 /** The most texts of one call that are searched for. */
 const maxSearches = 4;
 
-/** Searches for each text that a creating call was given, and for one in the other case. */
+/** Searches for each text that a creating call was given, in its own letters and in others, and for what it was given in others. */
 async function searchMade({ lab, knowledge, tools }: PhaseContext): Promise<void> {
   const searches = tools
     .filter(({ name }) => lab.isHarmless(name) && lab.explainStop(name) === null)
@@ -393,12 +393,15 @@ async function searchMade({ lab, knowledge, tools }: PhaseContext): Promise<void
     const made = knowledge.working.get(tool.name);
     if (made === undefined || readVerb(tool.name) !== 'create' || lab.isHarmless(tool.name)) continue;
     const texts = [...new Set([...listTexts(made.arguments)].map(({ text }) => text))].slice(0, maxSearches);
-    const wanted = [...texts, ...texts.slice(0, 1).map(swapCase)];
     for (const { reader, call, parameter } of searches) {
-      for (const text of wanted) {
-        const search = callTool(reader, { ...call.arguments, [parameter]: text });
-        const session = [...made.setup, callTool(tool, made.arguments), search];
-        if ((await lab.run(session, { phase: 'chains', start: 'new' })) === null) return;
+      const search = (text: string) => callTool(reader, { ...call.arguments, [parameter]: text });
+      const swapped = mapTexts(made.arguments, (text) => (texts.includes(text) ? swapCase(text) : text));
+      const sessions = [
+        [callTool(tool, made.arguments), ...[...texts, ...texts.map(swapCase)].map(search)],
+        [callTool(tool, swapped), ...texts.map(search)],
+      ];
+      for (const session of sessions) {
+        if ((await lab.run([...made.setup, ...session], { phase: 'chains', start: 'new' })) === null) return;
       }
     }
   }

@@ -3,6 +3,7 @@ import type { ListedTool } from '../inventory.ts';
 import type { WorkingCall } from '../knowledge.ts';
 import type { Parameter } from '../schema/parameters.ts';
 import { listBranches, readType } from '../schema/resolve.ts';
+import { placeBound } from '../vocabulary/statements.ts';
 import { readLimits } from '../vocabulary/vocabulary.ts';
 import { type PhaseContext, shuffle } from './phase.ts';
 import { tryCall } from './try-call.ts';
@@ -50,7 +51,11 @@ function planCalls(tool: ListedTool, call: WorkingCall, context: PhaseContext): 
   const values = new Map(tool.parameters.map((parameter) => [parameter.name, listCovering(tool, parameter, context)]));
   const single = (parameter: Parameter, from: number): PlannedCall[] =>
     (values.get(parameter.name) ?? []).slice(from).map((value, index) => ({
-      added: { ...choosePlace(tool, parameter, { working: call.arguments, knowledge }), [parameter.name]: value },
+      added: {
+        ...choosePlace(tool, parameter, { working: call.arguments, knowledge }),
+        ...placeBound(call.arguments, parameter.name, value),
+        [parameter.name]: value,
+      },
       changes: index === 0 ? 3 : 0,
     }));
   const first = optional.flatMap((parameter) => single(parameter, 0).slice(0, 1));

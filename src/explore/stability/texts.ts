@@ -1,4 +1,4 @@
-import { isRecord, type JsonObject, listTexts, tryParseJson } from '../../base/json.ts';
+import { isJsonEqual, isRecord, type JsonObject, listTexts, tryParseJson } from '../../base/json.ts';
 import type { Outcome } from '../exploration.ts';
 import { maskForms } from './forms.ts';
 import { mapTexts } from '../../workspace/placeholders.ts';
@@ -30,6 +30,13 @@ export function readResultTexts({ content, contents, messages }: JsonObject): st
     const inner = isRecord(block['resource']) ? block['resource'] : block['content'];
     return isRecord(inner) && typeof inner['text'] === 'string' ? [inner['text']] : [];
   });
+}
+
+/** Checks if the structured content of a result only repeats its content, as some frameworks write it. */
+export function repeatsContent(result: JsonObject): boolean {
+  const { structuredContent, content } = result;
+  const values = isRecord(structuredContent) ? Object.values(structuredContent) : [];
+  return values.length === 1 && (values[0] === readResultTexts(result)[0] || isJsonEqual(values[0], content));
 }
 
 /** Prints an outcome so that two of them are equal if they differ only in times, ids and other volatile forms. */

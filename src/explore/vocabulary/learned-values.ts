@@ -1,5 +1,6 @@
 import { escapePointerToken } from '../../base/json-pointer.ts';
 import { isRecord, type JsonObject, listRecords, listTexts, tryParseJson } from '../../base/json.ts';
+import { repeatsContent } from '../stability/texts.ts';
 import { writeReference } from '../world/placeholders.ts';
 import { hasVolatileForm } from '../stability/forms.ts';
 import { findIdentifiers } from './identifiers.ts';
@@ -32,7 +33,7 @@ export function learnFromResult(
   const origin: Origin = { step, given: new Set([...listTexts(args)].map(({ text }) => text)) };
   const { structuredContent, content } = result;
   const about = readThing(tool);
-  if (isRecord(structuredContent))
+  if (isRecord(structuredContent) && !repeatsContent(result))
     return walk(structuredContent, { words: about, pointer: '/structuredContent', origin });
   const blocks = listRecords(content);
   return blocks.flatMap((block, index) => {
@@ -96,13 +97,25 @@ function dropRepeats(words: readonly string[]): string[] {
   return words.filter((word, index) => word !== words[index - 1]);
 }
 
-/** Lists the values known under the same or a similar name, the most similar one first. */
+/** What names a thing: `database` is asked for where a list of databases has a `name` for each. */
+const naming = new Set(['name', 'id', 'key', 'path']);
+
+/** A name of the thing itself answers a little better than that of another one. */
+const namingRate = 0.9;
+
+/** Rates known words as those of the thing, too, that they name. */
+function rateKnown(wanted: readonly string[], known: readonly string[]): number {
+  const thing = naming.has(known.at(-1) ?? '') ? known.slice(0, -1) : [];
+  return Math.max(rateSimilarity(wanted, known), namingRate * rateSimilarity(wanted, thing));
+}
+
+/** Lists the values known under the same or a similar name, or as the name of such a thing, the most similar one first. */
 export function findLearned(values: readonly LearnedValue[], name: string, tool: string): Array<string | number> {
   const own = splitName(name);
   const withTool = [...readThing(tool), ...own];
   const rated = values.map(({ words, value }) => ({
     value,
-    rate: Math.max(rateSimilarity(own, words), rateSimilarity(dropRepeats(withTool), words)),
+    rate: Math.max(rateKnown(own, words), rateKnown(dropRepeats(withTool), words)),
   }));
   const found = rated.filter(({ rate }) => rate > 0).toSorted((a, b) => b.rate - a.rate);
   return [...new Set(found.map(({ value }) => value))].slice(0, 8);

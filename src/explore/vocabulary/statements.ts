@@ -1,5 +1,6 @@
 import { type JsonObject, listTexts } from '../../base/json.ts';
 import type { ExploredRequest } from '../exploration.ts';
+import { splitName } from './names.ts';
 
 /** Statements of SQL that change a database, apart from those that only change its settings. */
 const writing =
@@ -26,6 +27,17 @@ export function isStatement(text: string): boolean {
 export function findStatement(args: JsonObject): string | null {
   const entry = Object.entries(args).find(([, value]) => typeof value === 'string' && isStatement(value));
   return entry?.[0] ?? null;
+}
+
+/** Names of lists whose values stand for the placeholders of a statement. */
+const namesOfBound = /\b(?:param|parameter|bind|binding|bound|arg|argument|value)\b/;
+
+/** Gives a call that reads by a statement a placeholder for the one value of a list; empty if the list is for something else. */
+export function placeBound(args: JsonObject, name: string, value: unknown): JsonObject {
+  const statement = findStatement(args);
+  const isBound = Array.isArray(value) && value.length === 1 && namesOfBound.test(splitName(name).join(' '));
+  if (!isBound || statement === null || !reading.test(String(args[statement]))) return {};
+  return { [statement]: 'SELECT ? AS one' };
 }
 
 /** The database among the files that are generated for some servers. It has the table `items`. */
