@@ -1,6 +1,6 @@
 import { appendAll } from '../base/lists.ts';
 import { isJsonEqual, type JsonObject } from '../base/json.ts';
-import { readsLikeError } from '../explore/answers.ts';
+import { isRefused, readsLikeError } from '../explore/answers.ts';
 import type { ExploredRequest, Outcome } from '../explore/exploration.ts';
 import { refusesOption } from '../explore/features/list-features.ts';
 import { readOutcomeText } from '../explore/stability/texts.ts';
@@ -105,6 +105,8 @@ interface Guard {
   what: string;
   isIn: (request: ExploredRequest) => boolean;
   refusal: RegExp;
+  /** How what it guards refuses, which shows that the call came through. */
+  behind: RegExp | null;
 }
 
 const guarded: readonly Guard[] = [
@@ -113,19 +115,33 @@ const guarded: readonly Guard[] = [
     isIn: (request) => namesOutside(JSON.stringify(request)),
     // Because of the place of a file, and not of its form.
     refusal: /\b(?:outside|within|allowed|denied|forbidden|traversal|permission|permitted|escapes?|unauthorized)\b/i,
+    behind: /\bE(?:NOENT|NOTDIR|ISDIR|EXIST|ACCES|PERM)\b|\bno such file\b|\bErrno \d|\bos error \d/i,
   },
   {
     what: 'a text that a program takes for an option is no longer refused',
     isIn: (request) =>
       request.kind === 'tool' && Object.values(request.arguments).some((value) => value === optionText),
     refusal: refusesOption,
+    behind:
+      /\b(?:unknown|unrecogni[sz]ed|invalid|illegal) (?:option|argument|switch|flag)\b|\busage: |\bexit(?:ed with)? (?:code|status)\b/i,
+  },
+  {
+    what: 'an address of the own machine is no longer refused',
+    isIn: (request) => ownAddress.test(JSON.stringify(request)),
+    refusal:
+      /\b(?:public|private|loopback|localhost|internal|reserved|blocked|allowed|denied|forbidden|permitted|ssrf)\b/i,
+    behind:
+      /\bconnection refused\b|\bECONN[A-Z]+\b|\bErrno \d|\bos error \d|\b(?:could not|cannot|failed to) connect\b|\bfetch failed\b/i,
   },
   {
     what: 'an empty text is no longer refused',
     isIn: (request) => request.kind === 'tool' && Object.values(request.arguments).includes(''),
     refusal: /\b(?:empty|blank|required|missing|at least (?:one|1)|too short)\b/i,
+    behind: null,
   },
 ];
+
+const ownAddress = /\bhttps?:\/\/(?:localhost|127\.\d+\.\d+\.\d+|\[::1\])(?![\w.-])/;
 
 type StepDifference = Omit<FoundDifference, 'step'>;
 
@@ -177,6 +193,14 @@ function compareOutcomes(
         ...shown,
       },
     ];
+  }
+  const passed = guards.find(
+    ({ refusal, behind }) =>
+      bases.every((each) => refusal.test(readText(each)) && behind?.test(readText(each)) !== true) &&
+      behind?.test(readText(head)) === true,
+  );
+  if (passed !== undefined && [...bases, head].every((each) => isRefused({ outcome: each }))) {
+    return [{ ...whole, kind: 'broken', what: `${passed.what} by the server itself`, ...shown }];
   }
   if (before === 'refused') return compareRefusals(bases, head);
   const results = bases.flatMap((each) => (each.kind === 'result' ? [dropFlag(each.result)] : []));

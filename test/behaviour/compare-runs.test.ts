@@ -100,4 +100,29 @@ describe('compareRun', () => {
     expect(read('', 'There is no such file')).toEqual(['fixed']);
     expect(read(' ', 'The path must not be empty')).toEqual(['fixed']);
   });
+
+  it('takes an option, an outer path or an own address that comes to what refuses it behind the server for broken', () => {
+    const refuse = (message: string): SentStep[] =>
+      run({}, '').map((step) => ({
+        ...step,
+        observation: { ...step.observation, outcome: { kind: 'error', code: -32_000, message } },
+      }));
+    const read = (path: string, base: string, head: string) =>
+      compareRun([refuse(base), refuse(base)], refuse(head), {
+        requests: [{ request: { kind: 'tool', tool: 'read', arguments: { path } }, isWrong: false, mayMake: false }],
+        ...settings,
+      }).differences.map(({ kind }) => kind);
+    const option = 'The path cannot start with a dash';
+    expect(read('--all', option, 'git failed with exit code(129): unknown option `all`')).toEqual(['broken']);
+    expect(read('--all', option, 'A path does not start with -')).toEqual(['changed']);
+    expect(read('all', option, 'git failed with exit code(129)')).toEqual(['changed']);
+    expect(read('../outside/no.txt', 'Access denied', 'ENOENT: no such file')).toEqual(['broken']);
+    expect(read('../outside/no.txt', 'Access denied', 'Not in the workspace')).toEqual(['changed']);
+    // The base asks the file system, too.
+    expect(read('../outside/no.txt', 'EACCES: permission denied', 'ENOENT: no such file')).toEqual(['changed']);
+    const address = 'The host is no public address';
+    expect(read('http://localhost:8080/', address, 'connect ECONNREFUSED 127.0.0.1:8080')).toEqual(['broken']);
+    expect(read('http://localhost:8080/', address, 'Only public hosts are allowed')).toEqual(['changed']);
+    expect(read('http://localhost.example.com/', address, 'connect ECONNREFUSED')).toEqual(['changed']);
+  });
 });

@@ -233,6 +233,18 @@ describe('findLost', () => {
     expect(find(list('a', 'b', 'c'), { alone: list('a', 'b', 'c') })).toBeUndefined();
   });
 
+  it('finds an argument that is ignored with another one, which the base refuses', () => {
+    const find = (head: Outcome, message = 'Cannot have both head and tail') => {
+      const base: Outcome = { kind: 'error', code: -32602, message };
+      const last = step('read', { path: 'a.txt', head: 2, tail: 1 }, { base, head });
+      const less = leaveArgumentsOut([last.request]).find(({ name }) => name === 'head');
+      return findLost([last], keep([less?.session ?? [], { base: words('Omega'), head: words('Omega') }]))?.what;
+    };
+    expect(find(words('Omega'))).toBe('head of read is ignored, which the base refuses with tail');
+    expect(find(words('Alpha'))).toBeUndefined();
+    expect(find(words('Omega'), 'The head is too large')).toBeUndefined();
+  });
+
   it('finds a filter that selects what it should leave out', () => {
     const all = words('Tea\nCoffee\nWater');
     const find = (head: string, alone = all) => {

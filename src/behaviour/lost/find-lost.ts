@@ -14,7 +14,7 @@ import {
   findUndone,
 } from './made.ts';
 import type { Evidence, LostEffect, SeenStep } from './seen.ts';
-import { findIgnored, findInverted, findMistaken, findOther } from './selected.ts';
+import { findIgnored, findInverted, findMistaken, findOther, findOverlooked } from './selected.ts';
 
 /**
  * Finds an effect that the last answer of the base shows and that of the change does not: of a call that made or removed something, or of
@@ -62,4 +62,4 @@ const finders: readonly Finder[] = [
 ];
 
 /** Where the base refuses what the change answers. */
-const findersOfRefused: readonly Finder[] = [findUndone, findConfirmed, findMistaken];
+const findersOfRefused: readonly Finder[] = [findUndone, findConfirmed, findMistaken, findOverlooked];

@@ -1,5 +1,5 @@
 import { isRefused } from '../../explore/answers.ts';
-import { printMasked } from '../../explore/stability/texts.ts';
+import { printMasked, readOutcomeText } from '../../explore/stability/texts.ts';
 import { unknownValues } from '../../explore/vocabulary/typical-values.ts';
 import { listOtherCalls, listWithout } from './contrasts.ts';
 import { type Evidence, holds, listParts, type LostEffect, quote, readGiven, squash } from './seen.ts';
@@ -11,6 +11,22 @@ export function findIgnored({ seen, last, contrasts }: Evidence): LostEffect | n
   for (const { tool, name, without } of listWithout(contrasts, seen)) {
     if (printMasked(without.head) !== answer || printMasked(without.base) !== answer) continue;
     return { what: `${name} of ${tool} has no effect any more`, isShownBy: () => false };
+  }
+  return null;
+}
+
+/** Finds an argument that the base refuses together with another one, and without which both sides answer as the change does with it. */
+export function findOverlooked({ seen, last, contrasts }: Evidence): LostEffect | null {
+  const { request } = last.request;
+  if (request.kind !== 'tool') return null;
+  const answer = printMasked(last.head);
+  const words = last.bases.map((base) => new Set(readOutcomeText(base).split(/[^\w-]+/)));
+  const named = Object.keys(request.arguments).filter((name) => words.every((own) => own.has(name)));
+  for (const { tool, name, without } of listWithout(contrasts, seen)) {
+    if (named.length < 2 || !named.includes(name)) continue;
+    if (printMasked(without.head) !== answer || printMasked(without.base) !== answer) continue;
+    const others = named.filter((other) => other !== name).join(' and ');
+    return { what: `${name} of ${tool} is ignored, which the base refuses with ${others}`, isShownBy: () => false };
   }
   return null;
 }
