@@ -346,7 +346,7 @@ describe('draftEvals', () => {
       { value: { title: 'Delta epsilon', id: 7 } },
     ]);
     const again = (text: string) => session([add('Added'), add(text)], [{ kind: 'again', tool: 'add_note' }]);
-    expect(listChecks(shown, again('It is there'))).toMatchObject([{ value: 'Added' }, { value: 'It is there' }]);
+    expect(listChecks(shown, again('It is there'))).toMatchObject([{ isError: false }, { value: 'It is there' }]);
     expect(listChecks(shown, again('Added'))).toMatchObject([{ isError: false }, { isError: false }]);
   });
 

@@ -313,17 +313,22 @@ export function draftClient(
 }
 
 /**
- * Returns what checks if an answer only confirms a call: its tool makes a change that a reader shows, and answers with one line, the same one
- * each time. Its words may change, and what the call did is seen without them.
+ * Returns what checks if an answer of a session only confirms a call: its tool makes a change that a reader shows, and answers with one line, as
+ * it did before in the session. Its words may change, and what the call did is seen without them.
  */
 function findConfirmations({ sessions }: Pick<Exploration, 'sessions'>) {
   const proven = new Set(
     sessions.flatMap(({ adds }) => pickFeatures(adds, 'state', 'replaced').map(({ writer }) => writer)),
   );
-  return ({ request, observation: { outcome } }: ObservedStep, steps: readonly ObservedStep[]): boolean =>
-    proven.has(nameRequest(request)) &&
-    isOneLine(outcome) &&
-    steps.every((other) => !isJsonEqual(other.request, request) || isJsonEqual(other.observation.outcome, outcome));
+  return (step: ObservedStep, steps: readonly ObservedStep[]): boolean => {
+    const { request, observation } = step;
+    const before = steps.slice(0, steps.indexOf(step)).filter((other) => isJsonEqual(other.request, request));
+    return (
+      proven.has(nameRequest(request)) &&
+      isOneLine(observation.outcome) &&
+      before.every((other) => isJsonEqual(other.observation.outcome, observation.outcome))
+    );
+  };
 }
 
 /**
