@@ -14,7 +14,7 @@ import {
 } from './vocabulary/learned-values.ts';
 import { isHarmlessRequest } from './vocabulary/statements.ts';
 import { findAskedForms, takeForm } from './vocabulary/feedback.ts';
-import { findWideFile } from './vocabulary/file-texts.ts';
+import { findTwoLines, findWideFile, type TwoLines } from './vocabulary/file-texts.ts';
 import { findPathRole, listValues, rankFiles, type Vocabulary } from './vocabulary/vocabulary.ts';
 import { readReference } from './world/placeholders.ts';
 
@@ -34,6 +34,8 @@ export interface Knowledge {
   readonly files: readonly string[];
   /** A file whose letters a program splits that cuts it by bytes; null if the workspace has none. */
   readonly wideFile: string | null;
+  /** Two lines of a file, of which the second one is indented if a file has such; null if none has two. */
+  readonly twoLines: TwoLines | null;
   noteWorking(tool: string, call: WorkingCall): void;
   /** Replaces a call that worked by one that has something to work on. */
   noteTarget(tool: string, call: WorkingCall): void;
@@ -76,6 +78,7 @@ export function createKnowledge(
     refusals,
     files: rankFiles(workspace),
     wideFile: findWideFile(workspace.texts ?? new Map()),
+    twoLines: findTwoLines(workspace.texts ?? new Map()),
     noteWorking: (tool, call) => {
       if (!working.has(tool)) working.set(tool, call);
     },

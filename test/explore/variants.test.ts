@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../src/base/json.ts';
 import { listUnusual } from '../../src/explore/phases/unusual-texts.ts';
 import { choosePlace, listVariants } from '../../src/explore/phases/variants.ts';
-import { findWideFile } from '../../src/explore/vocabulary/file-texts.ts';
+import { findTwoLines, findWideFile } from '../../src/explore/vocabulary/file-texts.ts';
 import { generatedWorkspace } from '../../src/explore/world/generated-files.ts';
 import { listParameters } from '../../src/explore/schema/parameters.ts';
 
@@ -103,18 +103,49 @@ describe('listVariants', () => {
     expect(made('read_file', 'a.txt')).toEqual([]);
   });
 
+  it('replaces two lines of a file by lines without indentation, and finds them with other white space', () => {
+    const text = { type: 'string' };
+    const edits = { type: 'array', items: { type: 'object', properties: { oldText: text, newText: text } } };
+    const edit = createTool('edit_file', { path: text, edits }, ['path', 'edits']);
+    const working = { path: '{{workspace}}/a.txt', edits: [{ oldText: 'alpha', newText: 'beta' }] };
+    const twoLines = { file: 'b.py', lines: ['def run():', '    return 1'] } as const;
+    const listOf = (tool = edit, lines: typeof twoLines | null = twoLines) =>
+      listVariants(tool, working, { files: [], twoLines: lines });
+    const newText = 'def run():!\nreturn 1!';
+    expect(listOf()).toEqual([
+      { path: '{{workspace}}/b.py', edits: [{ oldText: 'def run():\n    return 1', newText }] },
+      { path: '{{workspace}}/b.py', edits: [{ oldText: '      def run():\n          return 1', newText }] },
+    ]);
+    expect(listOf(edit, null)).toEqual([]);
+    // A tool that makes the file replaces nothing in it.
+    expect(listOf({ ...edit, name: 'create_file' })).not.toContainEqual(expect.objectContaining({ path: 'b.py' }));
+  });
+
+  it('finds two lines of which the second one is indented, and else any two', () => {
+    const find = (...files: string[]) => findTwoLines(new Map(files.map((text, index) => [`${index}.txt`, text])));
+    expect(find('alpha\nbeta\n', 'gamma\n\n  delta\n', 'def run():\n\treturn 1\n')).toEqual({
+      file: '2.txt',
+      lines: ['def run():', '\treturn 1'],
+    });
+    expect(find('alpha\nbeta\n')).toEqual({ file: '0.txt', lines: ['alpha', 'beta'] });
+    expect(find('alpha\n\nbeta\n', `alpha\n${'beta '.repeat(30)}`)).toBeNull();
+  });
+
   it('leaves a directory out of a search that finds files in it and elsewhere', () => {
     const properties = { path: { type: 'string' }, pattern: { type: 'string' }, excludePatterns: texts };
     const search = createTool('search_files', properties);
-    const list = (files: readonly string[]) => listVariants(search, { path: '.', pattern: '*.txt' }, files);
+    const list = (files: readonly string[]) =>
+      listVariants(search, { path: '.', pattern: '*.txt' }, { files, twoLines: null });
     expect(list(['a.txt', 'docs/guide.md', 'notes/b.txt'])).toEqual([
       { pattern: '**/*.txt', excludePatterns: ['notes/**'] },
     ]);
     expect(list(['a.txt', 'docs/guide.md', '.git/b.txt'])).toEqual([]);
     const tree = createTool('list_tree', { path: { type: 'string' }, ignore: { type: 'string' } });
-    expect(listVariants(tree, { path: '.' }, ['a.md', 'docs/b.md'])).toEqual([{ ignore: 'docs/**' }]);
+    expect(listVariants(tree, { path: '.' }, { files: ['a.md', 'docs/b.md'], twoLines: null })).toEqual([
+      { ignore: 'docs/**' },
+    ]);
     const other = createTool('search_mails', { query: { type: 'string' }, exclude: texts });
-    expect(listVariants(other, { query: 'alpha' }, ['a.md', 'docs/b.md'])).toEqual([]);
+    expect(listVariants(other, { query: 'alpha' }, { files: ['a.md', 'docs/b.md'], twoLines: null })).toEqual([]);
   });
 
   it('asks for many and for more than there are, within the limits of the schema', () => {

@@ -1,5 +1,6 @@
 import { execFileSync } from 'node:child_process';
-import { link, mkdir, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { linkSync, rmSync, symlinkSync } from 'node:fs';
+import { mkdir, readdir, readFile, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { GateContext } from '../../src/gate/run/context.ts';
@@ -72,22 +73,24 @@ describe('the files of a gate', () => {
       await using _outer = outer;
       await writeFile(join(checkout.path, 'h.jsonl'), '');
       await mkdir(join(checkout.path, 'r'));
-      const place = async () => {
+      // At once, before the gate goes on and writes the files itself.
+      const place = () => {
         const at = (path: string) => join(checkout.path, path);
-        await rm(at(kind === 'report-dir' ? 'r' : 'h.jsonl'), { recursive: true, force: true });
-        if (kind === 'report-dir') await symlink('../victim', at('r'));
-        else if (kind === 'history') await symlink('../victim/keep.txt', at('h.jsonl'));
-        else if (kind === 'report') await symlink('../../victim/keep.txt', at('r/report.json'));
-        else await link(join(outer.path, 'victim/keep.txt'), at('r/report.json'));
+        rmSync(at(kind === 'report-dir' ? 'r' : 'h.jsonl'), { recursive: true, force: true });
+        if (kind === 'report-dir') symlinkSync('../victim', at('r'));
+        else if (kind === 'history') symlinkSync('../victim/keep.txt', at('h.jsonl'));
+        else if (kind === 'report') symlinkSync('../../victim/keep.txt', at('r/report.json'));
+        else linkSync(join(outer.path, 'victim/keep.txt'), at('r/report.json'));
       };
-      let placed: Promise<void> | null = null;
+      let isPlaced = false;
       const watchEvidence: NonNullable<GateContext['watchEvidence']> = (within) => {
-        placed ??= place();
+        if (!isPlaced) place();
+        isPlaced = true;
         return within;
       };
       const inputs = { 'report-dir': 'r', 'history-path': 'h.jsonl' };
       const { exitCode, warnings } = await runEmbeddedGate(checkout, inputs, { says: 'red', watchEvidence });
-      expect([exitCode, placed === null, await readVictim()]).toEqual([0, false, untouched]);
+      expect([exitCode, isPlaced, await readVictim()]).toEqual([0, true, untouched]);
       expect(warnings.join('\n')).toMatch(/Could not write .*link.* The verdict stands\./);
     },
   );

@@ -4,6 +4,7 @@ import {
   largeNumber,
   lastCommit,
   manyLines,
+  otherIndent,
   specialText,
   unknownValues,
 } from '../vocabulary/typical-values.ts';
@@ -20,6 +21,8 @@ interface TraitKind {
 const isMissing = (text: unknown) =>
   typeof text === 'string' && (text === unknownValues.text || text.split('/').at(-1) === unknownValues.path);
 
+const hasLines = (value: unknown, lines: RegExp) => [...listTexts(value)].some(({ text }) => lines.test(text));
+
 const isDirectory = (value: unknown) => typeof value === 'string' && value.endsWith(belowDirectory);
 
 /** The name of what a value has that others of its parameter do not have. */
@@ -31,6 +34,8 @@ export type Trait =
   | 'empty'
   | 'directory'
   | 'file of a commit'
+  | 'other white space'
+  | 'several lines'
   | 'below a missing directory';
 
 /** The first that a value has counts. */
@@ -60,6 +65,12 @@ const traits: Readonly<Record<Trait, TraitKind>> = {
     words: null,
     isTelling: true,
   },
+  'other white space': {
+    has: (value) => hasLines(value, new RegExp(`^${otherIndent}.*\n${otherIndent}`)),
+    words: 'with other white space',
+    isTelling: true,
+  },
+  'several lines': { has: (value) => hasLines(value, /\S\n+\s*\S/), words: 'of several lines', isTelling: true },
   'below a missing directory': {
     has: (value) => typeof value === 'string' && value.split('/').slice(0, -1).includes(unknownValues.directory),
     words: null,

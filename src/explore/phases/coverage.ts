@@ -72,7 +72,7 @@ function planCalls(tool: ListedTool, call: WorkingCall, context: PhaseContext): 
       return a === undefined || b === undefined ? [] : [{ added: { [left.name]: a, [right.name]: b }, changes: 0 }];
     }),
   );
-  const variants = listVariants(tool, call.arguments, knowledge.files).map((added): PlannedCall => ({
+  const variants = listVariants(tool, call.arguments, knowledge).map((added): PlannedCall => ({
     added,
     changes: 0,
   }));

@@ -1,12 +1,13 @@
-import type { JsonObject } from '../../base/json.ts';
+import { isRecord, type JsonObject, listTexts } from '../../base/json.ts';
 import type { ListedTool } from '../inventory.ts';
 import type { Knowledge } from '../knowledge.ts';
 import { findTwins, type Parameter, writeInCapitals } from '../schema/parameters.ts';
 import { readType } from '../schema/resolve.ts';
 import { readVerb, splitName } from '../vocabulary/names.ts';
 import { findDescribedLists } from '../vocabulary/described-values.ts';
-import { largeNumber, manyLines, typicalUnits, unknownValues } from '../vocabulary/typical-values.ts';
-import { excludeDirectory, findPathRole, readLimits } from '../vocabulary/vocabulary.ts';
+import { largeNumber, manyLines, otherIndent, typicalUnits, unknownValues } from '../vocabulary/typical-values.ts';
+import type { TwoLines } from '../vocabulary/file-texts.ts';
+import { excludeDirectory, findPathRole, namesHeldText, namesNewText, readLimits } from '../vocabulary/vocabulary.ts';
 import { listUnknown } from './errors.ts';
 
 /** Names of numbers that limit how much an answer has. */
@@ -16,7 +17,11 @@ const namesOfAmounts = /\b(?:head|tail|line|limit|top|count)\b/;
  * Makes other values from arguments that work: a search that leaves a directory of `files` out, a list of which one part is missing, a path
  * below a directory that is missing, and many or more than there are. Each stands for one that the call had, in its form.
  */
-export function listVariants(tool: ListedTool, working: JsonObject, files: readonly string[] = []): JsonObject[] {
+export function listVariants(
+  tool: ListedTool,
+  working: JsonObject,
+  { files, twoLines }: Pick<Knowledge, 'files' | 'twoLines'> = { files: [], twoLines: null },
+): JsonObject[] {
   const excluding = excludeDirectory(tool, files);
   const ofParameters = tool.parameters.flatMap((parameter) =>
     [
@@ -26,7 +31,40 @@ export function listVariants(tool: ListedTool, working: JsonObject, files: reado
       ...ask(parameter, tool),
     ].flatMap((value) => (value === undefined ? [] : [{ [parameter.name]: value }])),
   );
-  return [...(excluding === undefined ? [] : [excluding]), ...ofParameters, ...listConversions(tool)];
+  return [
+    ...(excluding === undefined ? [] : [excluding]),
+    ...ofParameters,
+    ...listConversions(tool),
+    ...listEdits(tool, working, twoLines),
+  ];
+}
+
+/**
+ * Replaces two lines of a file by lines without indentation, and two lines that have other white space in the file: a tool that keeps the
+ * indentation compares lines.
+ */
+function listEdits(tool: ListedTool, working: JsonObject, twoLines: TwoLines | null): JsonObject[] {
+  const place = findPlace(tool, working);
+  const isEdit = [...listTexts(working)].some(({ path }) => isNamed(namesHeldText, path.at(-1)));
+  if (place === null || twoLines === null || !isEdit) return [];
+  const { file, lines } = twoLines;
+  const wanted = lines.map((line) => `${line.trim()}!`).join('\n');
+  return [lines, lines.map((line) => `${otherIndent}${line}`)].map((held) => ({
+    ...replaceTexts(working, { held: held.join('\n'), wanted }),
+    [place.name]: writePlace(place.path, file),
+  }));
+}
+
+const isNamed = (names: RegExp, key: unknown) => names.test(splitName(String(key)).join(' '));
+
+function replaceTexts(args: JsonObject, texts: { held: string; wanted: string }): JsonObject {
+  const replace = (key: string, value: unknown): unknown => {
+    if (Array.isArray(value)) return value.map((item) => replace(key, item));
+    if (isRecord(value)) return replaceTexts(value, texts);
+    if (typeof value !== 'string') return value;
+    return isNamed(namesHeldText, key) ? texts.held : isNamed(namesNewText, key) ? texts.wanted : value;
+  };
+  return Object.fromEntries(Object.entries(args).map(([key, value]) => [key, replace(key, value)]));
 }
 
 /** The most conversions that are tried. */
@@ -62,15 +100,23 @@ export function choosePlace(
   const isDirectory = Array.isArray(schema['enum']);
   const chosen = isDirectory ? findDirectoryOfFiles(files) : isLines(name) ? wideFile : null;
   if (chosen === null) return {};
-  const place = tool.parameters.find((each) => {
-    const role = findPathRole({ name: each.name, tool });
-    return each.isRequired && role !== null && !role.isMade && typeof working[each.name] === 'string';
-  });
-  const path = String(place === undefined ? '' : working[place.name]);
+  const place = findPlace(tool, working);
   // A tool that reads a file takes no directory, and the other way round.
-  if (place === undefined || isDirectory !== isPathOfDirectory(path, files)) return {};
-  return { [place.name]: path.startsWith('{{workspace}}') ? `{{workspace}}/${chosen}` : chosen };
+  if (place === null || isDirectory !== isPathOfDirectory(place.path, files)) return {};
+  return { [place.name]: writePlace(place.path, chosen) };
 }
+
+/** Finds the argument that names what is there in the workspace; null if there is none. */
+function findPlace(tool: ListedTool, working: JsonObject): { name: string; path: string } | null {
+  const place = tool.parameters.find(({ name, isRequired }) => {
+    const role = findPathRole({ name, tool });
+    return isRequired && role !== null && !role.isMade && typeof working[name] === 'string';
+  });
+  return place === undefined ? null : { name: place.name, path: String(working[place.name]) };
+}
+
+/** Writes the path of a file in the form of another path. */
+const writePlace = (like: string, file: string) => (like.startsWith('{{workspace}}') ? `{{workspace}}/${file}` : file);
 
 const isLines = (name: string) => /\b(?:head|tail|line)\b/.test(splitName(name).join(' '));
 

@@ -67,6 +67,27 @@ export function findWideFile(texts: FileTexts): string | null {
   return [...texts].find(([, text]) => isWide(text))?.[0] ?? null;
 }
 
+/** Two lines of a file that follow each other. */
+export interface TwoLines {
+  file: string;
+  lines: readonly [string, string];
+}
+
+/** Finds two lines with words of which the second one is indented, or else any two; null if no file has them. */
+export function findTwoLines(texts: FileTexts): TwoLines | null {
+  const found = [...texts].flatMap(([file, text]) => {
+    const lines = text.split(/\r?\n/);
+    return lines.slice(1).flatMap((second, index): TwoLines[] => {
+      const first = lines[index] ?? '';
+      const haveWords = [first, second].every((line) => /\p{L}{3}/u.test(line) && line.length <= longestLine);
+      return haveWords ? [{ file, lines: [first, second] }] : [];
+    });
+  });
+  return found.find(({ lines }) => /^\s/.test(lines[1])) ?? found[0] ?? null;
+}
+
+const longestLine = 100;
+
 /** Lists words that files have, one of each file, in the order of the files. */
 export function listWords(files: readonly string[], texts: FileTexts): string[] {
   const words = files.flatMap((file) => /\p{L}{4,}/u.exec(texts.get(file) ?? '')?.[0] ?? []);

@@ -10,6 +10,9 @@ export interface TypicalValues {
   values: readonly unknown[];
 }
 
+/** More indentation than a file has. */
+export const otherIndent = ' '.repeat(6);
+
 /** How git names the last commit. */
 export const lastCommit = 'HEAD';
 

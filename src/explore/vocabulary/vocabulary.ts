@@ -361,7 +361,10 @@ function isAboutFiles({ name, inputSchema }: Slot['tool']): boolean {
 const namesStatement = /\b(?:query|statement|script|command|code|sql)$/;
 
 /** Names of texts that must be in what a call changes. */
-const namesHeldText = /\bold (?:text|str|string|content|value)\b/;
+export const namesHeldText = /\bold (?:text|str|string|content|value)\b/;
+
+/** Names of texts that take the place of these. */
+export const namesNewText = /\bnew (?:text|str|string|content|value)\b/;
 
 /** The first lines of the files that a tool is called with first. */
 function listFirstLines(workspace: Vocabulary['workspace']): string[] {
