@@ -345,6 +345,13 @@ describe('draftEvals', () => {
     expect(listChecks(shown, alone('{"title":"Delta epsilon","id":7}'))).toMatchObject([
       { value: { title: 'Delta epsilon', id: 7 } },
     ]);
+    const structured = add('Added the note');
+    const { outcome } = structured.observation;
+    const stored = { title: 'Delta epsilon', id: 7 };
+    if (outcome.kind === 'result') Object.assign(outcome.result, { structuredContent: stored });
+    expect(listChecks(shown, session([structured], [{ kind: 'tool', subject: 'add_note' }]))).toMatchObject([
+      { type: 'toolResultEquals', value: stored },
+    ]);
     const again = (text: string) => session([add('Added'), add(text)], [{ kind: 'again', tool: 'add_note' }]);
     expect(listChecks(shown, again('It is there'))).toMatchObject([{ isError: false }, { value: 'It is there' }]);
     expect(listChecks(shown, again('Added'))).toMatchObject([{ isError: false }, { isError: false }]);

@@ -28,7 +28,7 @@ interface ChecksContext {
   isLater: boolean;
   /** The answer to the same request before it: what differs from it is what the step shows. */
   before?: Outcome | undefined;
-  /** True if the answer only confirms what a reader shows. */
+  /** True if the text of the answer only confirms what a reader shows. */
   isConfirmation?: boolean;
   /** True if the server refuses the value before what it hands values to can do so. */
   isGuard?: boolean;
@@ -43,8 +43,8 @@ export function chooseChecks(step: ObservedStep, context: ChecksContext): JsonOb
   if (outcome.kind === 'error' || (outcome.kind === 'result' && outcome.isError)) {
     return [chooseRefusal(step, context)];
   }
-  if (context.isConfirmation === true) return chooseConfirmation(step, context);
   if (outcome.kind !== 'result') return [];
+  if (context.isConfirmation === true && readDocument(outcome) === undefined) return chooseConfirmation(step, context);
   if (request.kind === 'resource') {
     const [only = '', ...others] = readResultTexts(outcome.result);
     const document = others.length === 0 ? parseDocument(only) : undefined;
@@ -106,11 +106,11 @@ const hasWords = (text: string, words: string) =>
 
 const isPlainValue = (text: string) => text.length <= longestText && !/[\n\r]|\{\{/.test(text);
 
-/** Checks if an answer is one line of text, which is no document. */
+/** Checks if the text of an answer is one line, and no document; it may have structured content, too. */
 export function isOneLine(outcome: Outcome): boolean {
   if (outcome.kind !== 'result' || outcome.isError || readsLikeError(outcome)) return false;
   const [only = '', ...others] = readResultTexts(outcome.result);
-  return others.length === 0 && only !== '' && !only.trim().includes('\n') && readDocument(outcome) === undefined;
+  return others.length === 0 && only !== '' && !only.trim().includes('\n') && parseDocument(only) === undefined;
 }
 
 /** Chooses what a refusal says that does not say that it is one. */

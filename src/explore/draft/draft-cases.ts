@@ -313,7 +313,7 @@ export function draftClient(
 }
 
 /**
- * Returns what checks if an answer of a session only confirms a call: its tool makes a change that a reader shows, and answers with one line, as
+ * Returns what checks if the text of an answer only confirms a call: its tool makes a change that a reader shows, and answers with one line, as
  * it did before in the session. Its words may change, and what the call did is seen without them.
  */
 function findConfirmations({ sessions }: Pick<Exploration, 'sessions'>) {
