@@ -128,8 +128,9 @@ const guarded: readonly Guard[] = [
   {
     what: 'an address of the own machine is no longer refused',
     isIn: (request) => ownAddress.test(JSON.stringify(request)),
+    // Because of the address, and not of its scheme or port.
     refusal:
-      /\b(?:public|private|loopback|localhost|internal|reserved|blocked|allowed|denied|forbidden|permitted|ssrf)\b/i,
+      /\b(?:public|private|loopback|localhost|internal|reserved|ssrf)\b|\b(?:host|address|domain|ip)\b.{0,40}\b(?:blocked|allowed|denied|forbidden|permitted)\b/i,
     behind:
       /\bconnection refused\b|\bECONN[A-Z]+\b|\bErrno \d|\bos error \d|\b(?:could not|cannot|failed to) connect\b|\bfetch failed\b/i,
   },

@@ -123,6 +123,8 @@ describe('compareRun', () => {
     const address = 'The host is no public address';
     expect(read('http://localhost:8080/', address, 'connect ECONNREFUSED 127.0.0.1:8080')).toEqual(['broken']);
     expect(read('http://localhost:8080/', address, 'Only public hosts are allowed')).toEqual(['changed']);
+    expect(read('http://localhost/', 'This host is not allowed', 'connect ECONNREFUSED ::1:80')).toEqual(['broken']);
+    expect(read('http://localhost/', 'Only https is allowed', 'connect ECONNREFUSED ::1:80')).toEqual(['changed']);
     expect(read('http://localhost.example.com/', address, 'connect ECONNREFUSED')).toEqual(['changed']);
   });
 });
