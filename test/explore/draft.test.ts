@@ -345,6 +345,10 @@ describe('draftEvals', () => {
     expect(listChecks(shown, alone('{"title":"Delta epsilon","id":7}'))).toMatchObject([
       { value: { title: 'Delta epsilon', id: 7 } },
     ]);
+    // A number that the call does not have, and what reads as data, say what it did.
+    for (const text of ['Added 2 notes', "[{'notes': 'Delta epsilon'}]"]) {
+      expect(listChecks(shown, alone(text))).toMatchObject([{ type: 'toolResultEquals', value: text }]);
+    }
     const structured = add('Added the note');
     const { outcome } = structured.observation;
     const stored = { title: 'Delta epsilon', id: 7 };

@@ -106,12 +106,19 @@ const hasWords = (text: string, words: string) =>
 
 const isPlainValue = (text: string) => text.length <= longestText && !/[\n\r]|\{\{/.test(text);
 
-/** Checks if the text of an answer is one line, and no document; it may have structured content, too. */
-export function isOneLine(outcome: Outcome): boolean {
+/**
+ * Checks if the text of an answer is one line of words, which has no number but those of the call: another one counts what the call did, as a
+ * document would. The answer may have structured content, too.
+ */
+export function readsLikeConfirmation({ request, observation: { outcome } }: ObservedStep): boolean {
   if (outcome.kind !== 'result' || outcome.isError || readsLikeError(outcome)) return false;
   const [only = '', ...others] = readResultTexts(outcome.result);
-  return others.length === 0 && only !== '' && !only.trim().includes('\n') && parseDocument(only) === undefined;
+  if (others.length > 0 || !/^[^\n[{<][^\n]*$/.test(only.trim())) return false;
+  const sent = listNumbers(JSON.stringify(request));
+  return listNumbers(only).every((number) => sent.includes(number));
 }
+
+const listNumbers = (text: string): string[] => text.match(/\d+/g) ?? [];
 
 /** Chooses what a refusal says that does not say that it is one. */
 function chooseUnflagged(step: ObservedStep): JsonObject[] {

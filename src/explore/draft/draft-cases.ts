@@ -18,7 +18,7 @@ import { isValidationMessage } from '../findings/validation-messages.ts';
 import { readOutcomeText } from '../stability/texts.ts';
 import { mapTexts } from '../../workspace/placeholders.ts';
 import { readReference, type Reference } from '../world/placeholders.ts';
-import { chooseChecks, isOneLine } from './checks.ts';
+import { chooseChecks, readsLikeConfirmation } from './checks.ts';
 import { settleSession } from './settle.ts';
 import { joinWords, longestTitle, type RequiredNames, writeTitle } from './title.ts';
 import { isHarmlessRequest } from '../vocabulary/statements.ts';
@@ -325,7 +325,7 @@ function findConfirmations({ sessions }: Pick<Exploration, 'sessions'>) {
     const before = steps.slice(0, steps.indexOf(step)).filter((other) => isJsonEqual(other.request, request));
     return (
       proven.has(nameRequest(request)) &&
-      isOneLine(observation.outcome) &&
+      readsLikeConfirmation(step) &&
       before.every((other) => isJsonEqual(other.observation.outcome, observation.outcome))
     );
   };
