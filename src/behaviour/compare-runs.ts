@@ -105,7 +105,7 @@ interface Guard {
   what: string;
   isIn: (request: ExploredRequest) => boolean;
   refusal: RegExp;
-  /** How what it guards refuses, which shows that the call came through. */
+  /** What the program, the file system or the network says that the guard should keep the call from; null if there is none. */
   behind: RegExp | null;
 }
 
@@ -195,13 +195,13 @@ function compareOutcomes(
       },
     ];
   }
-  const passed = guards.find(
+  const missed = guards.find(
     ({ refusal, behind }) =>
       bases.every((each) => refusal.test(readText(each)) && behind?.test(readText(each)) !== true) &&
       behind?.test(readText(head)) === true,
   );
-  if (passed !== undefined && [...bases, head].every((each) => isRefused({ outcome: each }))) {
-    return [{ ...whole, kind: 'broken', what: `${passed.what} by the server itself`, ...shown }];
+  if (missed !== undefined && [...bases, head].every((each) => isRefused({ outcome: each }))) {
+    return [{ ...whole, kind: 'broken', what: `${missed.what} by the server itself`, ...shown }];
   }
   if (before === 'refused') return compareRefusals(bases, head);
   const results = bases.flatMap((each) => (each.kind === 'result' ? [dropFlag(each.result)] : []));

@@ -101,7 +101,7 @@ describe('compareRun', () => {
     expect(read(' ', 'The path must not be empty')).toEqual(['fixed']);
   });
 
-  it('takes an option, an outer path or an own address that comes to what refuses it behind the server for broken', () => {
+  it('takes a call for broken that the base refuses itself, and the change leaves to a program, the file system or the network', () => {
     const refuse = (message: string): SentStep[] =>
       run({}, '').map((step) => ({
         ...step,

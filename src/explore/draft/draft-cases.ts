@@ -99,13 +99,14 @@ export function draftCases(exploration: Exploration, options: DraftOptions): Dra
       return file;
     };
     const selecting = new Set(pickFeatures(session.adds, 'selected', 'effect', 'search').map(({ tool }) => tool));
+    const confirmations = new Set(session.steps.filter((step) => isConfirmation(step, session.steps)));
     const steps = draftSteps(session, {
       required,
       keepFile: options.keepsFiles ? keepFile : null,
       isChecked: ({ request }) => joined.length > 0 || selecting.has(nameRequest(request)),
-      isConfirmation: (step) => isConfirmation(step, session.steps),
+      isConfirmation: (step) => confirmations.has(step),
     });
-    const settled = session.steps.flatMap((step, index) => (isConfirmation(step, session.steps) ? [index] : []));
+    const settled = session.steps.flatMap((step, index) => (confirmations.has(step) ? [index] : []));
     const client = draftClient(session, {
       hidden: new Map(Object.entries(exploration.hidden ?? {})),
       hasWorkspace: options.suiteWorkspace !== 'none',
