@@ -5,7 +5,7 @@ import { behaviourRequestSchema } from '../model/behaviour.ts';
 import { count } from '../model/quantities.ts';
 
 /** Raise it when the format changes, or when the explorer finds other requests for the same server and seed. */
-const corpusVersion = 6;
+const corpusVersion = 7;
 
 const counted = z.object({ reached: count, of: count });
 

@@ -217,6 +217,23 @@ describe('chooseSessions', () => {
     expect(list('a', 'a')).toEqual([]);
   });
 
+  it('keeps what an option changes before the values of a list, where there are too many sessions', () => {
+    const levels = Array.from({ length: 70 }, (_, index) => `level ${index}`);
+    const many = { ...inventory, tools: [...inventory.tools, createTool('set_level', { level: { enum: levels } })] };
+    const sessions = [
+      ...levels.map((level) => [call('set_level', { level })]),
+      [call('count_files', {}, 'a')],
+      [call('count_files', { deep: true }, 'a')],
+      [call('count_files', {}, 'a'), call('count_files', { deep: true }, 'a b')],
+    ];
+    const kept = chooseSessions(
+      sessions.map((steps) => ({ phase: 'coverage' as const, steps })),
+      many,
+    );
+    expect(kept).toHaveLength(60);
+    expect(kept.flatMap(({ adds }) => pickFeatures(adds, 'effect'))).toHaveLength(1);
+  });
+
   it('keeps the refusal of an option apart from that of any other text', () => {
     const refuse = (path: string, message: string): ObservedStep => {
       const step = call('read_file', { path });

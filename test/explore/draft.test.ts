@@ -87,6 +87,16 @@ function read(uri: string, content: JsonObject): ExploredSession {
   );
 }
 
+/** A call of which the server says that it refuses it. */
+function refuse(tool: string, message: string): ExploredSession {
+  const { observation, ...step } = call(tool, '', { path: message });
+  const outcome = { kind: 'result', isError: true, result: { content: [{ type: 'text', text: message }] } } as const;
+  return session(
+    [{ ...step, observation: { ...observation, outcome } }],
+    [{ kind: 'refusal', subject: tool, words: message }],
+  );
+}
+
 describe('draftEvals', () => {
   it('says that a list has one part that is missing, and that a call replaced what was read', () => {
     const mixed = call('read_files', 'Alpha', { paths: ['a.txt', 'no-such-file.txt'] });
@@ -109,19 +119,7 @@ describe('draftEvals', () => {
   });
 
   it('prefers what parameters change to further refusals of a tool', () => {
-    const refused = (message: string): ExploredSession => {
-      const { observation, ...step } = call('list_files', '', { path: message });
-      const outcome = {
-        kind: 'result',
-        isError: true,
-        result: { content: [{ type: 'text', text: message }] },
-      } as const;
-      return session(
-        [{ ...step, observation: { ...observation, outcome } }],
-        [{ kind: 'refusal', subject: 'list_files', words: message }],
-      );
-    };
-    const refusals = Array.from({ length: 45 }, (_, index) => refused(`refusal ${index}`));
+    const refusals = Array.from({ length: 45 }, (_, index) => refuse(`list_files${index % 9}`, `refusal ${index}`));
     const sorted = session(
       [call('list_files', 'b, a', { sortBy: 'size' })],
       [{ kind: 'value', tool: 'list_files', name: 'sortBy', value: 'size' }],
@@ -169,9 +167,58 @@ describe('draftEvals', () => {
     expect(many[0]?.checks).toHaveLength(3);
     expect(many.slice(1, 3).map(({ title, calls }) => [title, calls.length])).toEqual([
       ['list answers with size 0, with size 1, with size 2, with size 3, with size 4 and 3 more calls', 8],
-      ['list answers with size 8', 1],
+      ['list answers with size 8, with size 9 and with size 10', 3],
     ]);
     expect(many.filter(({ calls }) => calls[0] === 'sum').every(({ calls }) => calls.length === 1)).toBe(true);
+  });
+
+  it('lets the refusals of a tool that makes changes join in a case of their own, where there are too many cases', () => {
+    const write = (size: number) =>
+      session(
+        [call('write', `wrote ${size}`, { size })],
+        [{ kind: 'value', tool: 'write', name: 'size', value: size }],
+      );
+    const refusals = ['no space', 'no permission', 'no name'].map((message) => refuse('write', message));
+    const writes = (count: number) => Array.from({ length: count }, (_, size) => write(size));
+    const few = draft([...refusals, ...writes(37)]);
+    expect(few.map(({ calls }) => calls.length)).toEqual(Array.from({ length: 40 }, () => 1));
+    const many = draft([...refusals, ...writes(39)]);
+    expect(many).toHaveLength(40);
+    expect(many[0]).toMatchObject({
+      title: 'write refuses path "no space", path "no permission" and path "no name"',
+      calls: ['write', 'write', 'write'],
+    });
+    expect(many[0]?.checks).toHaveLength(3);
+  });
+
+  it('leaves out a call that another case makes first, and asserts its answer there, where there are too many cases', () => {
+    const made = call('create_note', 'the number is 12', { title: 'Alpha' });
+    const [before, after] = [call('list_notes', 'no notes'), call('list_notes', 'Alpha')];
+    const alone = session([made], [{ kind: 'tool', subject: 'create_note' }]);
+    const state: Feature = { kind: 'state', reader: 'list_notes', writer: 'create_note' };
+    const writes = (count: number) =>
+      Array.from({ length: count }, (_, size) =>
+        session(
+          [call('write', `wrote ${size}`, { size })],
+          [{ kind: 'value', tool: 'write', name: 'size', value: size }],
+        ),
+      );
+    const list = (count: number, ...chain: ObservedStep[]) =>
+      draft([alone, session(chain, [state]), ...writes(count)], ['list_notes']).filter(
+        ({ calls }) => calls[0] !== 'write',
+      );
+    const few = list(38, before, made, after);
+    expect(few.map(({ title, checks }) => [title, checks.length])).toEqual([
+      ['create_note answers with title "Alpha"', 1],
+      ['list_notes finds what create_note made', 2],
+    ]);
+    const many = list(39, before, made, after);
+    expect(many.map(({ title, checks }) => [title, checks.length])).toEqual([
+      ['list_notes finds what create_note made', 3],
+    ]);
+    // After another change, the same call may have another answer.
+    const later = list(39, before, call('clear_notes', 'cleared'), made, after);
+    expect(later.map(({ title }) => title)).toContain('create_note answers with title "Alpha"');
   });
 
   it('prefers what a parameter changes to what another tool answers alike, and to more than there is', () => {
@@ -362,8 +409,8 @@ describe('draftEvals', () => {
   });
 
   it('asserts of a refusal the value that it names, and its words where it names none', () => {
-    const refuse = (message: string, adds: readonly Feature[] = []) => {
-      const step = call('show_note', '', { name: 'no-such-note', color: 'red' });
+    const refuse = (message: string, adds: readonly Feature[] = [], name = 'no-such-note') => {
+      const step = call('show_note', '', { name, color: 'red' });
       const outcome = { kind: 'error', code: -32_000, message } as const;
       const refused = { ...step, observation: { ...step.observation, outcome } };
       return draft([session([refused], adds)])[0]?.checks;
@@ -388,9 +435,13 @@ describe('draftEvals', () => {
     };
     expect(draft([session([denied], [refusal])])[0]?.checks).toMatchObject([{ error: { contains: 'outside.txt' } }]);
     // What the guarded program would say names the value, too.
-    expect(
-      refuse('The name no-such-note is an option', [refusal, { kind: 'guard', tool: 'show_note', name: 'name' }]),
-    ).toMatchObject([{ error: { contains: 'The name no-such-note is an option' } }]);
+    const guard: Feature = { kind: 'guard', tool: 'show_note', name: 'name' };
+    expect(refuse('The name --all is an option', [refusal, guard], '--all')).toMatchObject([
+      { error: { contains: 'The name --all is an option' } },
+    ]);
+    expect(refuse('The name no-such-note is unknown', [refusal, guard])).toMatchObject([
+      { error: { contains: 'no-such-note' } },
+    ]);
   });
 
   it('takes a tool without a verb that changes nothing for a reader', () => {

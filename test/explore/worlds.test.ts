@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { KeptSession } from '../../src/explore/corpus.ts';
 import type { ExploredRequest, FileEffects, Observation, SessionRun } from '../../src/explore/exploration.ts';
-import { replaySessions } from '../../src/explore/stability/replay.ts';
+import { dependsOnFiles, replaySessions } from '../../src/explore/stability/replay.ts';
 import { fillReferences } from '../../src/explore/world/placeholders.ts';
 import { putBack, readStarted } from '../../src/explore/world/put-back.ts';
 import { compareSnapshots, takeSnapshot } from '../../src/explore/world/snapshot.ts';
@@ -335,6 +335,18 @@ describe('replaySessions', () => {
     const shown = stable.map(({ run }) => JSON.stringify(run.steps[0]?.observation.outcome));
     expect(shown[0]).toContain('["alpha"]');
     expect(shown[2]).toContain('["{{any}}"]');
+  });
+
+  it('needs the files where another thing that was asked for is missing among other files', () => {
+    const refuse = (name: string): Observation => ({
+      outcome: { kind: 'error', code: -32_000, message: `There is no note with the name ${name}` },
+      files: { added: [], changed: [], removed: [] },
+      noise: null,
+    });
+    const steps = [{ request: call('read', { names: ['alpha', 'beta'] }), isValid: true, observation: refuse('beta') }];
+    expect(dependsOnFiles(steps, [refuse('alpha')])).toBe(true);
+    expect(dependsOnFiles(steps, [refuse('beta')])).toBe(false);
+    expect(dependsOnFiles(steps, [refuse('beta in /tmp')])).toBe(false);
   });
 
   it('replays calls whose answers differ by chance in the same process', async () => {

@@ -13,6 +13,7 @@ import {
   type ObservedStep,
 } from '../exploration.ts';
 import { type Feature, findPlace, pickFeatures } from '../features/feature.ts';
+import { isGuardedBy, isSameRequest } from '../features/list-features.ts';
 import type { HiddenTools } from '../find-hidden.ts';
 import { isValidationMessage } from '../findings/validation-messages.ts';
 import { readOutcomeText } from '../stability/texts.ts';
@@ -77,6 +78,8 @@ interface Titled {
   position: number;
   /** The titles of further calls that the case has. */
   joined: readonly string[];
+  /** Calls whose answers are asserted, too. */
+  asserted: readonly ExploredRequest[];
 }
 
 /** Drafts a case for each session that a person would keep, grouped by tool, and comments findings out. */
@@ -88,7 +91,7 @@ export function draftCases(exploration: Exploration, options: DraftOptions): Dra
   const files = new Map<string, string>();
   const isConfirmation = findConfirmations(exploration);
   const cases = groupBySubject(chosen).map((titled): ShownCase => {
-    const { session, title, joined } = titled;
+    const { session, title, joined, asserted } = titled;
     // The id stays when further calls join.
     const id = takeId(deriveSlug(title, 'case'));
     let count = 0;
@@ -103,7 +106,10 @@ export function draftCases(exploration: Exploration, options: DraftOptions): Dra
     const steps = draftSteps(session, {
       required,
       keepFile: options.keepsFiles ? keepFile : null,
-      isChecked: ({ request }) => joined.length > 0 || selecting.has(nameRequest(request)),
+      isChecked: ({ request }) =>
+        joined.length > 0 ||
+        selecting.has(nameRequest(request)) ||
+        asserted.some((each) => isSameRequest(each, request)),
       isConfirmation: (step) => confirmations.has(step),
     });
     const settled = session.steps.flatMap((step, index) => (confirmations.has(step) ? [index] : []));
@@ -152,14 +158,14 @@ function chooseTitled(
     if (settled === null || reason !== null) left.push({ title, reason: reason ?? '' });
     else {
       const position = ranked.length;
-      ranked.push({ session: settled, title, rank: rank(settled, counts), position, joined: [] });
+      ranked.push({ session: settled, title, rank: rank(settled, counts), position, joined: [], asserted: [] });
     }
   }
   const titles = new Set<string>();
   const distinct = ranked
     .toSorted((a, b) => a.rank - b.rank)
     .filter(({ title, rank: own }) => own < repeated && !titles.has(title) && titles.add(title));
-  const fitting = distinct.length > limit ? joinCalls(distinct, harmlessTools) : distinct;
+  const fitting = distinct.length > limit ? joinCalls(leaveOutShown(distinct, harmlessTools), harmlessTools) : distinct;
   appendAll(
     left,
     fitting.slice(limit).map(({ title }) => ({ title, reason: `are above the limit of ${maxCases} cases` })),
@@ -167,41 +173,89 @@ function chooseTitled(
   return { chosen: fitting.slice(0, limit).toSorted((a, b) => a.position - b.position), left };
 }
 
+/**
+ * Leaves out a case of one call that changes something where another case makes the call before any other change: that one asserts its answer,
+ * too, and takes its place.
+ */
+function leaveOutShown(ranked: readonly Titled[], harmless: ReadonlySet<string>): Titled[] {
+  const isHarmless = ({ request }: ObservedStep) => isHarmlessRequest(request, (tool) => harmless.has(tool));
+  const kept = new Set(ranked);
+  const hosts = new Map<Titled, Titled>();
+  for (const each of ranked) {
+    const [call, ...others] = each.session.steps;
+    if (call === undefined || others.length > 0 || isHarmless(call) || !isAnswered(call.observation)) continue;
+    const host = ranked.find(({ session: { steps } }) => {
+      const first = steps.length < 2 ? undefined : steps.find((step) => !isHarmless(step));
+      return (
+        first !== undefined &&
+        isSameRequest(first.request, call.request) &&
+        isJsonEqual(first.observation.outcome, call.observation.outcome)
+      );
+    });
+    if (host === undefined) continue;
+    const own = hosts.get(host) ?? host;
+    hosts.set(host, {
+      ...own,
+      rank: Math.min(own.rank, each.rank),
+      session: { ...own.session, adds: [...own.session.adds, ...each.session.adds] },
+      asserted: [...own.asserted, call.request],
+    });
+    kept.delete(each);
+  }
+  return [...kept].map((each) => hosts.get(each) ?? each).toSorted((a, b) => a.rank - b.rank);
+}
+
 /** The most calls of a case to which further ones join. */
 const maxJoined = 8;
 
-/** Lets the further calls of a tool that changes nothing join the case of its first one, so that a file of few cases shows more. */
+/**
+ * Lets further calls of a tool join the case of its first one, so that a file of few cases shows more: those that change nothing, and apart
+ * from them the refusals of a tool that makes changes.
+ */
 function joinCalls(ranked: readonly Titled[], harmless: ReadonlySet<string>): Titled[] {
-  const hosts = new Map<string, Titled>();
-  const isHarmless = (tool: string) => harmless.has(tool);
+  const joint: Titled[] = [];
+  const open = new Map<string, number>();
   for (const each of ranked) {
-    const { session, title, position } = each;
-    const [first] = session.steps;
-    const own = first === undefined ? '' : nameRequest(first.request);
-    const canJoin = session.steps.every(
-      ({ request, observation: { asked = [] } }) =>
-        request.kind === 'tool' && request.tool === own && isHarmlessRequest(request, isHarmless) && asked.length === 0,
-    );
-    const tool = canJoin ? own : `session ${position}`;
-    const host = hosts.get(tool);
-    if (host === undefined || host.session.steps.length + session.steps.length > maxJoined) {
-      hosts.set(host === undefined ? tool : `session ${position}`, each);
+    const { session, title } = each;
+    const key = nameJoint(session, harmless);
+    const place = key === null ? undefined : open.get(key);
+    const host = place === undefined ? undefined : joint[place];
+    if (place === undefined || host === undefined || host.session.steps.length + session.steps.length > maxJoined) {
+      if (key !== null) open.set(key, joint.length);
+      joint.push(each);
       continue;
     }
-    const joint = {
+    const whole = {
       ...host.session,
       steps: [...host.session.steps, ...session.steps],
       adds: [...host.session.adds, ...session.adds],
       needsFiles: host.session.needsFiles || session.needsFiles,
     };
-    hosts.set(tool, { ...host, session: joint, joined: [...host.joined, title] });
+    joint[place] = { ...host, session: whole, joined: [...host.joined, title] };
   }
-  return [...hosts.values()];
+  return joint;
+}
+
+/** Names the case that a session can be a part of; null if it must be one of its own. */
+function nameJoint({ steps }: ExploredSession, harmless: ReadonlySet<string>): string | null {
+  const [first] = steps;
+  if (first?.request.kind !== 'tool') return null;
+  const { tool } = first.request;
+  const canJoin = steps.every(
+    ({ request, observation: { asked = [] } }) =>
+      request.kind === 'tool' && request.tool === tool && asked.length === 0,
+  );
+  if (!canJoin) return null;
+  const isHarmless = (name: string) => harmless.has(name);
+  if (steps.every(({ request }) => isHarmlessRequest(request, isHarmless))) return tool;
+  return steps.every(({ observation }) => isRefused(observation)) ? `refusals of ${tool}` : null;
 }
 
 /** Writes the title of a case with those of the calls that joined it, as far as they fit, without the name of their tool. */
 function joinTitles({ session, title, joined }: Titled): string {
-  const others = joined.map((each) => each.slice(nameSubject(session).length + 1).replace(/^answers (?=with )/, ''));
+  const start = nameSubject(session).length + 1;
+  const said = title.startsWith('refuses ', start) ? /^refuses / : /^answers (?=with )/;
+  const others = joined.map((each) => each.slice(start).replace(said, ''));
   for (let count = others.length; count > 0; count -= 1) {
     const left = others.length - count;
     const more = left === 0 ? [] : [formatCount(left, 'more call')];
@@ -364,7 +418,7 @@ export function draftSteps(
       isLater: index > 0,
       before: earlier?.observation.outcome,
       isConfirmation: isConfirmation(step),
-      isGuard: pickFeatures(adds, 'guard').some(({ tool }) => tool === nameRequest(step.request)),
+      isGuard: pickFeatures(adds, 'guard').some((guard) => isGuardedBy(step.request, guard)),
     };
     const checks = isShown(step, index) ? chooseChecks(step, shown) : [];
     return [call, ...checks.map((check) => ({ assert: mapTexts(check, escapeText) }))];

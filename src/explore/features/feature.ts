@@ -82,7 +82,8 @@ const places: { [Name in Kind]: Place | ((feature: FeatureOf<Name>) => Place) } 
   namesake: change,
   selected: change,
   part: change,
-  effect: telling,
+  // It shows the option, and a text that has more in it.
+  effect: { inCorpus: 0, inCases: 3 },
   search: change,
 };
 

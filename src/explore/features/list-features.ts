@@ -75,9 +75,13 @@ export const refusesOption = /\b(?:start|begin|option|flag|dash|hyphen|inject)/i
 function listGuards(request: ExploredRequest, words: string): Feature[] {
   if (request.kind !== 'tool' || !refusesOption.test(words)) return [];
   const { tool, arguments: args } = request;
-  const named = Object.keys(args).filter((name) => args[name] === optionText);
-  return named.map((name) => ({ kind: 'guard', tool, name }));
+  const guards = Object.keys(args).map((name) => ({ kind: 'guard' as const, tool, name }));
+  return guards.filter((guard) => isGuardedBy(request, guard));
 }
+
+/** Checks if a call has an option as the parameter of a guard. */
+export const isGuardedBy = (request: ExploredRequest, { tool, name }: { tool: string; name: string }) =>
+  request.kind === 'tool' && request.tool === tool && request.arguments[name] === optionText;
 
 /** Lists the texts of what a call before has made that a search has as arguments, in the same letters or in others. */
 function listSearches(steps: readonly ObservedStep[], index: number): Feature[] {

@@ -1,6 +1,6 @@
 import pMap from 'p-map';
 import { Disposer } from '../../base/disposal.ts';
-import { isRecord } from '../../base/json.ts';
+import { isRecord, listTexts } from '../../base/json.ts';
 import type { KeptSession } from '../corpus.ts';
 import type { AskedRequest, FlakySession, Observation, ObservedStep, Outcome, SessionRun } from '../exploration.ts';
 import { judgeTrace } from '../lab.ts';
@@ -145,7 +145,7 @@ export async function replaySessions(
     const keepsOwn = keepDigests(keeps, requests);
     const steps = mergeSteps(session.run.steps, observed, keepsOwn);
     const others = foreign.results.get(session) ?? [];
-    const needsFiles = namesFiles(steps, workspace) || !areAlike(steps, others);
+    const needsFiles = namesFiles(steps, workspace) || dependsOnFiles(steps, others);
     stable.push({
       ...session,
       run: { ...session.run, steps: needsFiles ? steps : mergeSteps(steps, [...observed, others], keepsOwn) },
@@ -234,6 +234,21 @@ function mergeOutcomes(outcomes: readonly Outcome[], keeps?: KeepsPart): Outcome
     keeps,
   );
   return { ...first, message: String(message) };
+}
+
+/** Checks if other files give another outcome, or one that no longer names what a call asked for. */
+export function dependsOnFiles(steps: readonly ObservedStep[], others: readonly Observation[]): boolean {
+  return (
+    !areAlike(steps, others) ||
+    steps.some(({ request, observation }, index) => {
+      const named = request.kind === 'tool' ? [...listTexts(request.arguments)] : [];
+      const [own, other] = [observation, others[index]].map((each) => JSON.stringify(each?.outcome ?? null));
+      return named.some(({ text }) => {
+        const written = JSON.stringify(text).slice(1, -1);
+        return own?.includes(written) !== other?.includes(written);
+      });
+    })
+  );
 }
 
 /** Checks if other files leave the outcomes as they are; texts may differ only in a part of them. */
