@@ -140,6 +140,12 @@ const guarded: readonly Guard[] = [
     refusal: /\b(?:empty|blank|required|missing|at least (?:one|1)|too short)\b/i,
     behind: null,
   },
+  {
+    what: 'what exists already is no longer refused',
+    isIn: ({ kind }) => kind === 'tool',
+    refusal: /\balready (?:exists?|in use|taken|registered|present)\b|\bexists already\b|\bEEXIST\b/i,
+    behind: null,
+  },
 ];
 
 const ownAddress = /\bhttps?:\/\/(?:localhost|127\.\d+\.\d+\.\d+|\[::1\])(?![\w.-])/;

@@ -10,7 +10,7 @@ import type { RequiredNames } from '../explore/draft/title.ts';
 import { isHarmlessRequest } from '../explore/vocabulary/statements.ts';
 import { firstVariant, type WorldSource, type WorldVariant } from '../explore/world/world.ts';
 import { behaviourKinds, type MeasuredBehaviour, type MeasuredDifference } from '../model/behaviour.ts';
-import { type Bench, type ComparedRequest, createBench, settleBoth, type SidePair } from './bench.ts';
+import { type Bench, type ComparedRequest, createBench, settleBoth } from './bench.ts';
 import {
   type Candidate,
   type CompareContext,
@@ -24,8 +24,7 @@ import type { ComparedBehaviour, CompareOptions } from './comparison.ts';
 import { type Confirmed, confirmCandidates } from './confirm.ts';
 import { type Corpus, createCorpus } from './corpus.ts';
 import { draftCase, draftTimed } from './draft-case.ts';
-import { type Contrast, type Contrasts, leaveArgumentsOut, leaveCallsOut, writeSession } from './lost/contrasts.ts';
-import { normalizeOutcome } from './normalize.ts';
+import { askContrasts } from './lost/ask-contrasts.ts';
 import { type PlannedSession, planSessions } from './plan-sessions.ts';
 import { findSlowerTools, measureGain, type SlowerTool } from './slower.ts';
 
@@ -192,59 +191,6 @@ async function runFurther(ran: readonly RanSession[], bench: Bench): Promise<voi
     }
   }
 }
-
-/** The most sessions that are sent without one argument. */
-const maxLessArguments = 24;
-
-/**
- * Collects the answers to compare the sessions whose answers changed with: to all other sessions, and, asked here, to the same without the
- * calls that may have made something, and without each argument that a call may lack. The change ignores an argument that it does not list.
- */
-async function askContrasts(
-  ran: readonly RanSession[],
-  { bench, context, inventories }: RunOptions & { inventories: { base: Inventory; head: Inventory } },
-): Promise<Contrasts> {
-  const changed = ran.flatMap(({ requests, runs }) =>
-    listCandidates(requests, runs, context).candidates.map((candidate) => candidate.requests),
-  );
-  const contrasts = new Map<string, Contrast>();
-  if (changed.length === 0) return contrasts;
-  const keep = (session: readonly ExploredRequest[], { base, head }: SidePair) => {
-    const [ofBase, ofHead] = [base[session.length - 1], head[session.length - 1]];
-    if (ofBase === undefined || ofHead === undefined) return;
-    contrasts.set(writeSession(session), {
-      session,
-      base: normalizeOutcome(ofBase.observation.outcome, context.roots.base),
-      head: normalizeOutcome(ofHead.observation.outcome, context.roots.head),
-    });
-  };
-  for (const { requests, runs } of ran) {
-    const [base = [], head = []] = [runs.base[0], runs.head[0]];
-    keep(listRequests(requests), { base, head });
-  }
-  const canLack = (tool: string, name: string) => {
-    const [base, head] = [inventories.base, inventories.head].map(({ tools }) =>
-      tools.find((each) => each.name === tool)?.parameters.find((own) => own.name === name),
-    );
-    return base?.isRequired === false && head?.isRequired !== true;
-  };
-  const less = changed
-    .toSorted((a, b) => a.length - b.length)
-    .flatMap(leaveArgumentsOut)
-    .flatMap(({ tool, name, session }) => (canLack(tool, name) ? [session] : []));
-  const wanted = new Map([
-    ...byKey(changed.map(leaveCallsOut).filter((session) => session !== null)),
-    ...[...byKey(less)].slice(0, maxLessArguments),
-  ]);
-  const missing = [...wanted].filter(([key]) => !contrasts.has(key));
-  if (missing.length === 0) return contrasts;
-  await using round = bench.openRound(firstVariant);
-  for (const [, session] of missing) keep(session, await round.run(session, { start: 'new' }));
-  return contrasts;
-}
-
-const byKey = (sessions: ReadonlyArray<readonly ExploredRequest[]>) =>
-  new Map(sessions.map((session) => [writeSession(session), session]));
 
 function countTools(ran: readonly RanSession[], { tools }: Inventory): MeasuredBehaviour['tools'] {
   const answered = new Set(

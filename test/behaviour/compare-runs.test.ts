@@ -78,7 +78,7 @@ describe('compareRun', () => {
     expect(kinds({ name: 'Alpha' })).toEqual(['fixed ']);
   });
 
-  it('takes a path outside of the workspace, an option, or an empty text, that is no longer refused for broken, and another text for fixed', () => {
+  it('takes a path outside of the workspace, an option, an empty text, or what exists already, that is no longer refused for broken, and another text for fixed', () => {
     const refuse = (message: string): SentStep[] =>
       run({}, '').map((step) => ({
         ...step,
@@ -99,6 +99,8 @@ describe('compareRun', () => {
     expect(read('', 'The path must not be empty')).toEqual(['broken']);
     expect(read('', 'There is no such file')).toEqual(['fixed']);
     expect(read(' ', 'The path must not be empty')).toEqual(['fixed']);
+    expect(read('a.txt', 'a.txt already exists')).toEqual(['broken']);
+    expect(read('a.txt', 'a.txt exists')).toEqual(['fixed']);
   });
 
   it('takes a call for broken that the base refuses itself, and the change leaves to a program, the file system or the network', () => {

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { type Contrasts, leaveArgumentsOut, writeSession } from '../../src/behaviour/lost/contrasts.ts';
+import type { JsonObject } from '../../src/base/json.ts';
+import { addDefaults, type Contrasts, leaveArgumentsOut, writeSession } from '../../src/behaviour/lost/contrasts.ts';
 import { findLost } from '../../src/behaviour/lost/find-lost.ts';
 import type { SeenStep } from '../../src/behaviour/lost/seen.ts';
 import type { ExploredRequest, Outcome } from '../../src/explore/exploration.ts';
@@ -274,6 +275,36 @@ describe('findLost', () => {
     expect(find(['a', 'b'], { more: ['a', 'b'] })).toBeUndefined();
   });
 
+  it('finds a count of lines that is not kept to, where the last one is empty', () => {
+    const whole = words('a\nb\nc\nd\n');
+    const find = (head: string, base = 'd\n') => {
+      const last = step('read', { tail: 2 }, { base: words(base), head: words(head) });
+      const session: ExploredRequest[] = [{ kind: 'tool', tool: 'read', arguments: {} }];
+      return findLost([last], keep([session, { base: whole, head: whole }]))?.what;
+    };
+    expect(find('b\nc\nd\n')).toBe('tail of read asks for 2, and the answer has 4');
+    expect(find('c\nd')).toBeUndefined();
+    expect(find('b\nc\nd\n', 'd')).toBeUndefined();
+  });
+
+  it('finds that a call without an argument is no longer answered as with its default', () => {
+    const [long, short] = [words('2 bytes'), words('2')];
+    const defaults = new Map([['size', { format: 'long' }]]);
+    const find = (head: Outcome, { other = long, args = {} }: { other?: Outcome; args?: JsonObject } = {}) => {
+      const last = step('size', { path: 'a.txt', ...args }, { base: long, head });
+      const plain: ExploredRequest[] = [{ kind: 'tool', tool: 'size', arguments: { path: 'a.txt' } }];
+      const contrasts = addDefaults(plain, defaults).map(
+        ({ name, session }) => [writeSession(session), { session, base: long, head: other, defaultOf: name }] as const,
+      );
+      return findLost([last], new Map(contrasts))?.what;
+    };
+    expect(find(short)).toBe('without format, size no longer answers as with its default "long"');
+    // The default does something else, too.
+    expect(find(short, { other: short })).toBeUndefined();
+    expect(find(short, { args: { unit: 'kB' } })).toBeUndefined();
+    expect(find(short, { args: { format: 'long' } })).toBeUndefined();
+  });
+
   it('finds a count that is no longer that of a list', () => {
     const list = (count: number, ...items: string[]) => answer({ count, items });
     const find = (head: Outcome, other = list(3, 'a', 'b', 'c')) => {
@@ -286,6 +317,30 @@ describe('findLost', () => {
     // It counts something else on the base, or is the same by chance.
     expect(find(list(3, 'a', 'b'), list(4, 'a', 'b', 'c'))).toBeUndefined();
     expect(find(list(3, 'a', 'b'), list(2, 'c', 'd'))).toBeUndefined();
+  });
+
+  it('finds a number that is no longer that of the lines with one first word', () => {
+    const list = (files: number, directories: number, said = `${files} files, ${directories} directories`) =>
+      words(
+        [
+          ...Array.from({ length: files }, (_, index) => `[FILE] ${index}.txt`),
+          ...Array.from({ length: directories }, (_, index) => `[DIR] ${index}`),
+          `Total: ${said}`,
+        ].join('\n'),
+      );
+    const find = (head: Outcome, other = list(3, 0)) => {
+      const last = step('list', { path: '.' }, { base: list(2, 1), head });
+      const session: ExploredRequest[] = [{ kind: 'tool', tool: 'list', arguments: { path: 'notes' } }];
+      return findLost([last], keep([session, { base: other, head: other }]))?.what;
+    };
+    expect(find(list(2, 1, '3 files, 1 directories'))).toBe(
+      'it says 3 in "Total: # files, # directories", and has 2 lines with "[FILE]"',
+    );
+    expect(find(list(3, 1))).toBeUndefined();
+    expect(find(list(2, 1, '3 files and 1 directory'))).toBeUndefined();
+    // It counts something else on the base, or is the same by chance.
+    expect(find(list(2, 1, '3 files, 1 directories'), list(3, 0, '4 files, 0 directories'))).toBeUndefined();
+    expect(find(list(2, 1, '3 files, 1 directories'), list(2, 0))).toBeUndefined();
   });
 
   it('finds lines that are not the last ones, where a name asks for these', () => {

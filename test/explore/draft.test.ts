@@ -622,7 +622,10 @@ describe('draftEvals', () => {
     expect(JSON.stringify(drafted?.checks)).toContain('"there is no note 7"');
     const document = call('get', '{"error":"there is no note 7"}', { id: 7 });
     const [, documented] = draft([own, { ...other, steps: [document] }]);
-    expect(documented?.checks).toMatchObject([{ type: 'toolResultEquals' }]);
+    expect(documented?.checks).toMatchObject([{ type: 'toolResultContains', path: '/error', needle: '7' }]);
+    const wordless = call('get', '{"error":"there is no note"}', { id: 7 });
+    const [, worded] = draft([own, { ...other, steps: [wordless] }]);
+    expect(worded?.checks).toMatchObject([{ type: 'toolResultEquals' }]);
     // A server that misses a key answers each call so, and so does one on the way to another call.
     const echo = session([call('echo', 'Hello')], [{ kind: 'tool', subject: 'echo' }]);
     for (const left of [other, { ...own, steps: [refused, answered] }]) {

@@ -1,4 +1,4 @@
-import { isJsonEqual, printCanonicalJson } from '../../base/json.ts';
+import { isJsonEqual, type JsonObject, printCanonicalJson } from '../../base/json.ts';
 import type { ExploredRequest, Outcome } from '../../explore/exploration.ts';
 import type { ComparedRequest } from '../bench.ts';
 
@@ -7,6 +7,8 @@ export interface Contrast {
   session: readonly ExploredRequest[];
   base: Outcome;
   head: Outcome;
+  /** The argument of the last request that has the default which both servers declare for it. */
+  defaultOf?: string;
 }
 
 /** By `writeSession`. */
@@ -60,6 +62,35 @@ export function listOtherValues(
   return [...contrasts.values()].filter(
     (each) => key !== null && write(each.session) === key && writeSession(each.session) !== writeSession(session),
   );
+}
+
+/** Adds to the last call each of the defaults of its tool that it lacks, one at a time. */
+export function addDefaults(
+  session: readonly ExploredRequest[],
+  defaults: ReadonlyMap<string, JsonObject>,
+): Array<{ name: string; session: ExploredRequest[] }> {
+  const last = session.at(-1);
+  if (last?.kind !== 'tool') return [];
+  return Object.entries(defaults.get(last.tool) ?? {}).flatMap(([name, value]) =>
+    Object.hasOwn(last.arguments, name)
+      ? []
+      : [{ name, session: [...session.slice(0, -1), { ...last, arguments: { ...last.arguments, [name]: value } }] }],
+  );
+}
+
+/** Lists the contrasts that differ from a session in an argument more, which has its default. */
+export function listWithDefault(
+  contrasts: Contrasts,
+  session: readonly ExploredRequest[],
+): Array<Contrast & { name: string; value: unknown }> {
+  const key = printCanonicalJson(session);
+  return [...contrasts.values()].flatMap((each) => {
+    const last = each.session.at(-1);
+    if (last?.kind !== 'tool' || each.defaultOf === undefined) return [];
+    const { [each.defaultOf]: value, ...others } = last.arguments;
+    const isSame = printCanonicalJson([...each.session.slice(0, -1), { ...last, arguments: others }]) === key;
+    return isSame ? [{ ...each, name: each.defaultOf, value }] : [];
+  });
 }
 
 /** Lists the contrasts whose last call has the same tool and other arguments. */

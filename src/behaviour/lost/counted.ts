@@ -1,24 +1,36 @@
-import { isJsonEqual, isRecord } from '../../base/json.ts';
-import { formatCount } from '../../base/text.ts';
+import { isJsonEqual } from '../../base/json.ts';
 import { isAnswered } from '../../explore/answers.ts';
 import type { Outcome } from '../../explore/exploration.ts';
-import { printMasked } from '../../explore/stability/texts.ts';
+import { printMasked, readResultTexts } from '../../explore/stability/texts.ts';
 import { splitName } from '../../explore/vocabulary/names.ts';
-import { type Contrast, listOtherCalls, listOtherValues, listWithout } from './contrasts.ts';
-import { listPairs, listRecords } from './pairs.ts';
-import { type Evidence, listPartsOnce, type LostEffect, readResult, type SeenStep } from './seen.ts';
+import { type Contrast, listOtherValues, listWithout } from './contrasts.ts';
+import { listPairs } from './pairs.ts';
+import { type Evidence, listPartsOnce, type LostEffect, openDocument, type SeenStep } from './seen.ts';
+
+/** The ways to count what an answer has: its lines and items, or the lines of a text as a program splits it, the last of which may be empty. */
+const counts: ReadonlyArray<(outcome: Outcome) => number | undefined> = [
+  (outcome) => listPartsOnce(outcome).length,
+  (outcome) => {
+    const [text = '', ...others] = outcome.kind === 'result' ? readResultTexts(outcome.result) : [];
+    return others.length === 0 && typeof openDocument(text) === 'string' ? text.split('\n').length : undefined;
+  },
+];
 
 /** Finds a number that is how many lines or items the base has of more, and that the change does not keep to. */
 export function findCounted({ seen, last, contrasts }: Evidence): LostEffect | null {
   const { request } = last.request;
   if (request.kind !== 'tool') return null;
   const session = seen.map((step) => step.request.request);
-  const head = listPartsOnce(last.head);
-  for (const [name, count] of Object.entries(request.arguments)) {
-    if (typeof count !== 'number' || head.length === count) continue;
-    const isKept = last.bases.every((base) => listPartsOnce(base).length === count);
-    if (!isKept || !listOtherValues(contrasts, session, name).some((more) => isPartOf(last, more))) continue;
-    const what = `${name} of ${request.tool} asks for ${count}, and the answer has ${head.length}`;
+  for (const [name, asked] of Object.entries(request.arguments)) {
+    if (typeof asked !== 'number') continue;
+    const isKept = (count: (outcome: Outcome) => number | undefined) =>
+      last.bases.every((base) => count(base) === asked);
+    // A text that counts as both has as many lines as it was asked for.
+    const own = counts.filter(isKept).map((count) => count(last.head));
+    const [found] = own;
+    if (found === undefined || own.includes(asked)) continue;
+    if (!listOtherValues(contrasts, session, name).some((more) => isPartOf(last, more))) continue;
+    const what = `${name} of ${request.tool} asks for ${asked}, and the answer has ${found}`;
     return { what, isShownBy: () => false };
   }
   return null;
@@ -86,42 +98,6 @@ export function findAffected({ seen, last, contrasts }: Evidence): LostEffect | 
 }
 
 const isScalar = (value: unknown): value is number | boolean => typeof value === 'number' || typeof value === 'boolean';
-
-/** Finds a number that is no longer that of the items of a list, as it is in all answers of the base, also where these are others. */
-export function findMiscounted({ last, contrasts }: Evidence): LostEffect | null {
-  const others = listOtherCalls(contrasts, last.request).flatMap(({ base }) => [...listRecords(readResult(base))]);
-  for (const { base, head } of listPairs(last)) {
-    if (!isRecord(base) || !isRecord(head)) continue;
-    for (const [name, list] of Object.entries(head)) {
-      const before = base[name];
-      if (!Array.isArray(list) || !Array.isArray(before)) continue;
-      const found = Object.entries(head).find(
-        ([key, count]) =>
-          typeof count === 'number' &&
-          count !== list.length &&
-          base[key] === before.length &&
-          isCounting(others, { key, name, than: before.length }),
-      );
-      if (found === undefined) continue;
-      const [key, count] = found;
-      const what = `${key} is ${String(count)}, and ${name} has ${formatCount(list.length, 'item')}`;
-      return { what, isShownBy: (value) => value === base[key] };
-    }
-  }
-  return null;
-}
-
-/** Checks if a member of objects is always the length of a list in them, also of one that is longer or shorter. */
-function isCounting(
-  records: ReadonlyArray<Record<string, unknown>>,
-  { key, name, than }: { key: string; name: string; than: number },
-): boolean {
-  const counted = records.flatMap((record) => {
-    const list = record[name];
-    return Array.isArray(list) && typeof record[key] === 'number' ? [{ count: record[key], length: list.length }] : [];
-  });
-  return counted.every(({ count, length }) => count === length) && counted.some(({ length }) => length !== than);
-}
 
 /** Finds lines or items that the base has in the order that an argument asks for, and the change the other way round. */
 export function findReversed({ seen, last, contrasts }: Evidence): LostEffect | null {

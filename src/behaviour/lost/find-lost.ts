@@ -2,7 +2,7 @@ import { isAnswered } from '../../explore/answers.ts';
 import type { Outcome } from '../../explore/exploration.ts';
 import { findConfirmed, findEmptied, findSwapped, findUnknown } from './asked.ts';
 import type { Contrasts } from './contrasts.ts';
-import { findAffected, findCounted, findEdge, findMiscounted, findReversed } from './counted.ts';
+import { findAffected, findCounted, findEdge, findReversed } from './counted.ts';
 import {
   findDoubled,
   findDropped,
@@ -13,8 +13,9 @@ import {
   findTaken,
   findUndone,
 } from './made.ts';
+import { findMiscounted, findMiscountedLines } from './miscounted.ts';
 import type { Evidence, LostEffect, SeenStep } from './seen.ts';
-import { findIgnored, findInverted, findMistaken, findOther, findOverlooked } from './selected.ts';
+import { findDefault, findIgnored, findInverted, findMistaken, findOther, findOverlooked } from './selected.ts';
 
 /**
  * Finds an effect that the last answer of the base shows and that of the change does not: of a call that made or removed something, or of
@@ -52,10 +53,12 @@ const finders: readonly Finder[] = [
   findEmptied,
   findUnknown,
   findIgnored,
+  findDefault,
   findInverted,
   findCounted,
   findEdge,
   findMiscounted,
+  findMiscountedLines,
   findAffected,
   findReversed,
   findOther,

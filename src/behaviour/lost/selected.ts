@@ -1,7 +1,7 @@
 import { isRefused } from '../../explore/answers.ts';
 import { printMasked, readOutcomeText } from '../../explore/stability/texts.ts';
 import { unknownValues } from '../../explore/vocabulary/typical-values.ts';
-import { listOtherCalls, listWithout } from './contrasts.ts';
+import { listOtherCalls, listWithDefault, listWithout } from './contrasts.ts';
 import { type Evidence, holds, listParts, type LostEffect, quote, readGiven, squash } from './seen.ts';
 
 /** Finds an argument without which the base answers otherwise, and the change does not. */
@@ -13,6 +13,21 @@ export function findIgnored({ seen, last, contrasts }: Evidence): LostEffect | n
     return { what: `${name} of ${tool} has no effect any more`, isShownBy: () => false };
   }
   return null;
+}
+
+/** Finds that a call without an argument is no longer answered as with its default, which both servers declare and answer alike. */
+export function findDefault({ seen, last, contrasts }: Evidence): LostEffect | null {
+  const { request } = last.request;
+  if (request.kind !== 'tool') return null;
+  const session = seen.map((step) => step.request.request);
+  const found = listWithDefault(contrasts, session).find(({ base, head }) => {
+    const answer = printMasked(base);
+    const isOfBase = last.bases.every((own) => printMasked(own) === answer);
+    return isOfBase && printMasked(head) === answer && printMasked(last.head) !== answer;
+  });
+  if (found === undefined) return null;
+  const what = `without ${found.name}, ${request.tool} no longer answers as with its default ${JSON.stringify(found.value)}`;
+  return { what, isShownBy: () => false };
 }
 
 /** Finds an argument that the base refuses together with another one, and without which both sides answer as the change does with it. */

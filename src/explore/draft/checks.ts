@@ -2,7 +2,7 @@ import { escapePointerToken } from '../../base/json-pointer.ts';
 import { isRecord, type JsonObject, listTexts, tryParseJson } from '../../base/json.ts';
 import { printSnapshot } from '../../checks/snapshot.ts';
 import { readsLikeError } from '../answers.ts';
-import type { ObservedStep, Outcome } from '../exploration.ts';
+import type { ExploredRequest, ObservedStep, Outcome } from '../exploration.ts';
 import { isValidationMessage } from '../findings/validation-messages.ts';
 import { maskForms, volatileMark } from '../stability/forms.ts';
 import { listMarked } from '../stability/merge-values.ts';
@@ -54,7 +54,7 @@ export function chooseChecks(step: ObservedStep, context: ChecksContext): JsonOb
   }
   if (request.kind === 'prompt') return chooseTexts(outcome, { promptContains: '' });
   const checks = readsLikeError(outcome)
-    ? chooseUnflagged(step)
+    ? chooseUnflagged(step, context)
     : [...chooseResult(outcome, context), ...chooseBlocks(outcome)];
   return checks.length === 0 ? [{ toolResultIsError: false }] : checks;
 }
@@ -89,13 +89,16 @@ function chooseConfirmation(step: ObservedStep, { isLater }: ChecksContext): Jso
 const startOfPath = /^(?:.*\{\{workspace\}\})?(?:\.*\/)*/s;
 
 /** Finds the longest text among the arguments that the answer repeats; null if it repeats none. */
-function findRepeated({ request, observation }: ObservedStep): string | null {
-  const text = readOutcomeText(observation.outcome);
-  const values =
-    request.kind === 'resource' ? [request.uri] : [...listTexts(request.arguments)].map((each) => each.text);
-  const [longest] = values
+const findRepeated = ({ request, observation }: ObservedStep): string | null =>
+  findNamed(request, { text: readOutcomeText(observation.outcome), isShort: false });
+
+/** Finds the longest argument that a text names; null if it names none. Numbers and other short values count in a short text. */
+function findNamed(request: ExploredRequest, { text, isShort }: { text: string; isShort: boolean }): string | null {
+  const args = request.kind === 'resource' ? { uri: request.uri } : request.arguments;
+  const numbers = isShort ? Object.values(args).filter((value) => typeof value === 'number') : [];
+  const [longest] = [...[...listTexts(args)].map((each) => each.text), ...numbers.map(String)]
     .map((value) => value.replace(startOfPath, ''))
-    .filter((value) => value.length >= shortestText && isPlainValue(value) && hasWords(text, value))
+    .filter((value) => value.length >= (isShort ? 1 : shortestText) && isPlainValue(value) && hasWords(text, value))
     .toSorted((a, b) => b.length - a.length);
   return longest ?? null;
 }
@@ -120,11 +123,19 @@ export function readsLikeConfirmation({ request, observation: { outcome } }: Obs
 
 const listNumbers = (text: string): string[] => text.match(/\d+/g) ?? [];
 
-/** Chooses what a refusal says that does not say that it is one. */
-function chooseUnflagged(step: ObservedStep): JsonObject[] {
+/** Chooses what a refusal says that does not say that it is one: the value that it names in its place, and else its words. */
+function chooseUnflagged(step: ObservedStep, { isLater }: ChecksContext): JsonObject[] {
   const { outcome } = step.observation;
   const document = outcome.kind === 'result' ? readDocument(outcome) : undefined;
-  if (document !== undefined) return chooseParts(document);
+  if (document !== undefined) {
+    const [said, ...others] = listLeaves(document, '').filter(({ value }) => typeof value === 'string');
+    const value =
+      said === undefined || others.length > 0
+        ? null
+        : findNamed(step.request, { text: String(said.value), isShort: true });
+    if (said === undefined || value === null) return chooseParts(document);
+    return [{ toolResultContains: value, path: said.pointer, ...(isLater && { latest: true }) }];
+  }
   const message = readOwnMessage(step);
   return message === null ? [] : [{ toolResultContains: message }];
 }
