@@ -6,6 +6,8 @@ export interface ComparisonRules {
   tolerance?: number;
   /** True if the order of arrays does not matter, at every depth. */
   unordered?: boolean;
+  /** True if the actual objects may have more members, at every depth. */
+  partial?: boolean;
 }
 
 /**
@@ -17,11 +19,13 @@ const maxSteps = 10_000_000;
 /** Compares two JSON documents. Ignores the order of keys, and converts no types. Results are invalid once `isExhausted` is true. */
 export class JsonComparison {
   readonly isUnordered: boolean;
+  readonly isPartial: boolean;
   readonly #tolerance: number;
   #steps = 0;
 
-  constructor({ tolerance = 0, unordered = false }: ComparisonRules) {
+  constructor({ tolerance = 0, unordered = false, partial = false }: ComparisonRules) {
     this.#tolerance = tolerance;
+    this.isPartial = partial;
     this.isUnordered = unordered;
   }
 
@@ -43,7 +47,7 @@ export class JsonComparison {
     if (!isRecord(expected) || !isRecord(actual)) return false;
     const keys = Object.keys(expected);
     return (
-      keys.length === Object.keys(actual).length &&
+      (this.isPartial || keys.length === Object.keys(actual).length) &&
       keys.every((key) => Object.hasOwn(actual, key) && this.isEqual(expected[key], actual[key]))
     );
   }
@@ -82,6 +86,18 @@ export class JsonComparison {
     const rounding = this.#tolerance === 0 ? 0 : 4 * Number.EPSILON * Math.max(Math.abs(expected), Math.abs(actual));
     return Math.abs(expected - actual) <= this.#tolerance + rounding;
   }
+}
+
+/** Checks if `partial` leaves a document something to say about each of its objects: it has objects, and none is empty. */
+export function canBePartial(value: unknown): boolean {
+  const objects = [...listObjects(value)];
+  return objects.length > 0 && objects.every((object) => Object.keys(object).length > 0);
+}
+
+function* listObjects(value: unknown): Generator<object> {
+  if (isRecord(value)) yield value;
+  if (typeof value === 'object' && value !== null)
+    for (const member of Object.values(value)) yield* listObjects(member);
 }
 
 /** The paired items, by index, in both directions. */

@@ -56,7 +56,7 @@ export function listDifferences(
       for (const item of extra) differences.push({ pointer, description: `has ${print(item)}, expected no such item` });
       continue;
     }
-    const members = listMembers(pair);
+    const members = listMembers(pair, comparison);
     if (members !== null) {
       for (const member of members.toReversed()) open.push(member);
     } else if (!comparison.isEqual(pair.expected, pair.actual)) {
@@ -66,8 +66,11 @@ export function listDifferences(
   return differences;
 }
 
-/** Lists the members of two arrays or two objects in pairs; null if the values must be compared as a whole. */
-function listMembers({ pointer, isSensitive, expected, actual }: Pair): Pair[] | null {
+/** Lists the compared members of two arrays or two objects in pairs; null if the values must be compared as a whole. */
+function listMembers(
+  { pointer, isSensitive, expected, actual }: Pair,
+  { isPartial }: Pick<JsonComparison, 'isPartial'>,
+): Pair[] | null {
   if (Array.isArray(expected) && Array.isArray(actual)) {
     return Array.from({ length: Math.max(expected.length, actual.length) }, (_, index) => ({
       pointer: `${pointer}/${index}`,
@@ -77,7 +80,7 @@ function listMembers({ pointer, isSensitive, expected, actual }: Pair): Pair[] |
     }));
   }
   if (!isRecord(expected) || !isRecord(actual)) return null;
-  return [...new Set([...Object.keys(expected), ...Object.keys(actual)])].map((key) => ({
+  return [...new Set([...Object.keys(expected), ...(isPartial ? [] : Object.keys(actual))])].map((key) => ({
     pointer: `${pointer}/${escapePointerToken(key)}`,
     isSensitive: isSensitive || isSensitiveKey(key),
     expected: Object.hasOwn(expected, key) ? expected[key] : undefined,

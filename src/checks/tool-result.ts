@@ -57,6 +57,7 @@ export const equalsFields = ({ value, path }: CheckParts) => ({
   path,
   tolerance: z.number().min(0).exactOptional().meta({ description: 'By how much numbers may differ, at every depth.' }),
   unordered: z.boolean().exactOptional().meta({ description: 'True compares lists in any order, at every depth.' }),
+  partial: z.boolean().exactOptional().meta({ description: 'True lets objects have more members, at every depth.' }),
 });
 
 /**

@@ -1,4 +1,5 @@
 import { isRecord, type JsonObject, listTexts } from '../base/json.ts';
+import { canBePartial } from '../checks/json-comparison.ts';
 import { escapePointerToken } from '../base/json-pointer.ts';
 import { hasVolatileForm, maskMachine, volatileMark } from '../explore/stability/forms.ts';
 import { isVolatileName } from '../explore/stability/merge-values.ts';
@@ -86,6 +87,7 @@ function listDocumentChecks(
       [equals]: value,
       ...(path.length > 0 && { path: printPointer(path) }),
       ...(Array.isArray(value) && hasNoOrder(value) && { unordered: true }),
+      ...(canBePartial(value) && { partial: true }),
     })),
     ...(schema === null
       ? []

@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { isJsonEqual } from '../../src/base/json.ts';
-import { JsonComparison } from '../../src/checks/json-comparison.ts';
+import { canBePartial, JsonComparison } from '../../src/checks/json-comparison.ts';
 import { judgeAssertion } from '../../src/engine/judge-assertion.ts';
 import { createEvidence, createToolResult } from '../support/factories/evidence-factory.ts';
 
@@ -183,6 +183,32 @@ describe('toolResultEquals of lists in any order', () => {
         'toolResultEquals: /ids in the result of get-sum is too large to be compared in any order. Compare a part of it with `path`.',
     });
     expect((await judgeAssertion(check, long)).state).toBe('failed');
+  });
+});
+
+describe('partial', () => {
+  const order = { lines: [{ sku: 'pen', price: 1 }], note: {} };
+  const structuredContent = { lines: [{ sku: 'pen', price: 1, tax: 0.2 }], note: { by: 'Ada' }, total: 2 };
+  const evidence = createEvidence({ toolResults: [createToolResult({ structuredContent })] });
+
+  it('lets objects have more members, at every depth', async () => {
+    const check = { type: 'toolResultEquals', value: order };
+    expect((await judgeAssertion({ ...check, partial: true }, evidence)).state).toBe('passed');
+    expect((await judgeAssertion(check, evidence)).state).toBe('failed');
+  });
+
+  it('lets lists have no more items, and names what is missing only', async () => {
+    const value = { lines: [], state: 'paid' };
+    expect(await judgeAssertion({ type: 'toolResultEquals', value, partial: true }, evidence)).toEqual({
+      state: 'failed',
+      reason:
+        'toolResultEquals: the result of get-sum is not as expected: /lines/0 is {"sku":"pen","price":1,"tax":0.2}, expected nothing; /state is missing, expected "paid".',
+    });
+  });
+
+  it('is of no use for a document without objects, or with an empty one', () => {
+    expect(canBePartial(structuredContent)).toBe(true);
+    expect([order, [], 'text', null, [[1]]].map(canBePartial)).toEqual([false, false, false, false, false]);
   });
 });
 

@@ -529,7 +529,7 @@ describe('draftEvals', () => {
     };
     expect(choose(plain)).toEqual({ checks: [{ toMatchFile: 'a.txt' }], files: [['a.txt', `${text}\n`]] });
     expect(choose(copied).checks).toEqual([{ toMatchFile: 'a.txt', path: '/content' }]);
-    expect(choose(other).checks).toEqual([{ toolResultEquals: { lines: 40 } }]);
+    expect(choose(other).checks).toEqual([{ toolResultEquals: { lines: 40 }, partial: true }]);
   });
 
   it('prefers a further resource to a call that a framework refuses, where there are too many cases', () => {

@@ -43,10 +43,7 @@ async function choose(
 describe('chooseDraftChecks', () => {
   it('replaces a check that fails on harmless changes by the fewest that notice as much', async () => {
     const note = { id: 'alpha', text: 'Buy milk' };
-    expect(await choose(show(note), [{ toolResultEquals: note }])).toEqual([
-      { toolResultEquals: 'alpha', path: '/id' },
-      { toolResultEquals: 'Buy milk', path: '/text' },
-    ]);
+    expect(await choose(show(note), [{ toolResultEquals: note }])).toEqual([{ toolResultEquals: note, partial: true }]);
   });
 
   it('adds what notices more, and drops what that says already', async () => {

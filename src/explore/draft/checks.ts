@@ -1,5 +1,6 @@
 import { escapePointerToken } from '../../base/json-pointer.ts';
 import { isRecord, type JsonObject, listTexts, tryParseJson } from '../../base/json.ts';
+import { canBePartial } from '../../checks/json-comparison.ts';
 import { printSnapshot } from '../../checks/snapshot.ts';
 import { readsLikeError } from '../answers.ts';
 import type { ExploredRequest, ObservedStep, Outcome } from '../exploration.ts';
@@ -250,11 +251,11 @@ const isForFile = (text: string) => text.split('\n').length > maxLines + 1 && is
 /** Checks if a file may have a text: it has no name of the machine in it, and is not too long. */
 const isKept = (text: string) => text.length <= longestFile && !text.includes('{{workspace}}');
 
-/** Asserts a small document as a whole, or else a few stable values in it, those first that differ from the document `before`. */
+/** Asserts a small document as a whole, whose objects may get more members, or else a few stable values in it, those first that differ from the document `before`. */
 function chooseParts(document: unknown, name = 'toolResultEquals', before?: unknown): JsonObject[] {
   const text = JSON.stringify(document);
   const isWhole = text.length <= longestWhole && !text.includes(volatileMark) && !hasPrivate(document);
-  if (isWhole) return [{ [name]: document }];
+  if (isWhole) return [{ [name]: document, ...(canBePartial(document) && { partial: true }) }];
   const known = new Map(
     before === undefined ? [] : listLeaves(before, '').map(({ pointer, value }) => [pointer, value]),
   );
