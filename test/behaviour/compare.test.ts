@@ -90,6 +90,19 @@ describe('compareBehaviour', () => {
       ['lost describe_word /content/*/text'],
     ],
     [
+      'another default than the declared one',
+      [["style = 'plain'", "style = 'loud'"]],
+      ['lost describe_word /content/*/text'],
+    ],
+    [
+      'a default that is declared, too',
+      [
+        ["style = 'plain'", "style = 'loud'"],
+        ["default: 'plain'", "default: 'loud'"],
+      ],
+      ['changed describe_word /content/*/text'],
+    ],
+    [
       'an answer of each third call',
       [['sum: a + b', 'sum: (globalThis.sums = (globalThis.sums ?? 0) + 1) % 3 === 0 ? a - b : a + b']],
       ['broken sum /structuredContent/sum'],

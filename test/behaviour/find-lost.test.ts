@@ -396,6 +396,9 @@ describe('findLost', () => {
     expect(find('a.txt\nc.json')).toBeUndefined();
     expect(find('Two texts')).toBeUndefined();
     expect(find('c.json', [{ kind: 'tool', tool: 'list', arguments: {} }])).toBeUndefined();
+    // The same call with an option.
+    const option: ExploredRequest = { kind: 'tool', tool: 'search', arguments: { pattern: '*.txt', deep: true } };
+    expect(find('c.json', [option])).toBeUndefined();
   });
 
   it('finds a second item of the same name', () => {

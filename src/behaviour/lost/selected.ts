@@ -1,8 +1,10 @@
+import { isJsonEqual } from '../../base/json.ts';
 import { isRefused } from '../../explore/answers.ts';
+import type { ExploredRequest } from '../../explore/exploration.ts';
 import { printMasked, readOutcomeText } from '../../explore/stability/texts.ts';
 import { unknownValues } from '../../explore/vocabulary/typical-values.ts';
 import { listOtherCalls, listWithDefault, listWithout } from './contrasts.ts';
-import { type Evidence, holds, listParts, type LostEffect, quote, readGiven, squash } from './seen.ts';
+import { type Evidence, holds, listParts, type LostEffect, quote, readGiven, type SeenStep, squash } from './seen.ts';
 
 /** Finds an argument without which the base answers otherwise, and the change does not. */
 export function findIgnored({ seen, last, contrasts }: Evidence): LostEffect | null {
@@ -75,7 +77,9 @@ function isUnion(all: readonly string[], left: ReadonlySet<string>, right: Reado
 export function findOther({ last, contrasts }: Evidence): LostEffect | null {
   const head = listParts(last.head);
   const [base = [], ...others] = last.bases.map(listParts);
-  const known = new Set(listOtherCalls(contrasts, last.request).flatMap((other) => listParts(other.base)));
+  // The same call with an option asks for the same thing: the change may have another default.
+  const calls = listOtherCalls(contrasts, last.request).filter(({ session }) => !hasAllArguments(session, last));
+  const known = new Set(calls.flatMap((other) => listParts(other.base)));
   const other = head.find((part) => known.has(part) && !base.includes(part));
   for (const text of readGiven(last)?.texts.keys() ?? []) {
     const own = base.filter((part) => squash(part).includes(text));
@@ -86,6 +90,12 @@ export function findOther({ last, contrasts }: Evidence): LostEffect | null {
     return { what, isShownBy: (value) => holds(value, squash(first)) };
   }
   return null;
+}
+
+function hasAllArguments(session: readonly ExploredRequest[], { request: { request } }: SeenStep): boolean {
+  const other = session.at(-1);
+  if (request.kind !== 'tool' || other?.kind !== 'tool') return false;
+  return Object.entries(request.arguments).every(([name, value]) => isJsonEqual(other.arguments[name], value));
 }
 
 /** Finds that a call for something that no server knows, which the base refuses, has what the base answers to another call. */
