@@ -19,6 +19,9 @@ export function clipLines(lines: readonly string[], maxLength: number): string[]
   return lines.slice(first + 1);
 }
 
+/** Escapes a text that a regular expression is to match as it is. It may stand between other parts, and not in a class of characters. */
+export const escapeExpression = (text: string): string => text.replaceAll(/[\\^$.*+?()[\]{}|]/g, String.raw`\$&`);
+
 /** Puts a text on one line, without control characters. */
 export function putOnOneLine(text: string): string {
   return text.replaceAll(/[\s\p{Cc}\p{Cf}\p{Zl}\p{Zp}]+/gu, ' ').trim();

@@ -1,3 +1,4 @@
+import { escapeExpression } from '../base/text.ts';
 import { hostname, userInfo } from 'node:os';
 import { isRecord, listTexts } from '../base/json.ts';
 import { isSensitiveKey, type Redactor, redactDeep, Secret } from '../base/redaction.ts';
@@ -109,8 +110,6 @@ function hideNames(text: string, { user, host }: Machine, replacement: string): 
       text,
     );
 }
-
-const escapeExpression = (text: string) => text.replaceAll(/[\\^$.*+?()[\]{}|/-]/g, String.raw`\$&`);
 
 /** Reads the names that paths and answers of this machine contain. */
 export function readMachine(): Pick<Machine, 'user' | 'host'> {

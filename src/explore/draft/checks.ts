@@ -1,3 +1,4 @@
+import { escapeExpression } from '../../base/text.ts';
 import { escapePointerToken } from '../../base/json-pointer.ts';
 import { isRecord, type JsonObject, listTexts, tryParseJson } from '../../base/json.ts';
 import { canBePartial } from '../../checks/json-comparison.ts';
@@ -201,8 +202,6 @@ function nameArgument({ request, observation: { outcome } }: ObservedStep, requi
   const names = [...missing, ...Object.keys(request.arguments)].filter((name) => name.length >= shortestText);
   return names.find((name) => isNamed(name) && !name.includes('{{')) ?? null;
 }
-
-const escapeExpression = (text: string) => text.replaceAll(/[.*+?^${}()|[\]\\]/g, String.raw`\$&`);
 
 /** Reads a result as a document: structured content that is no copy of the text, or the only text as JSON; undefined if it is none. */
 function readDocument({ result }: Outcome & { kind: 'result' }): JsonObject | readonly unknown[] | undefined {

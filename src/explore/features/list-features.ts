@@ -1,3 +1,4 @@
+import { escapeExpression } from '../../base/text.ts';
 import { isRecord, type JsonObject, isJsonEqual, listTexts, tryParseJson } from '../../base/json.ts';
 import { isAnswered, isRefused } from '../answers.ts';
 import { type ExploredRequest, nameRequest, type ObservedStep, type SessionRun } from '../exploration.ts';
@@ -301,8 +302,7 @@ function maskValues(message: string, request: ExploredRequest): string {
 
 /** Matches a text that is no part of a longer word. */
 function asWord(text: string): RegExp {
-  const escaped = text.replaceAll(/[.*+?^${}()|[\]\\/-]/g, String.raw`\$&`);
-  return new RegExp(String.raw`(?<!\w)${escaped}(?!\w)`, 'g');
+  return new RegExp(String.raw`(?<!\w)${escapeExpression(text)}(?!\w)`, 'g');
 }
 
 /** Describes the members of a value and their types, but no values. */

@@ -15,7 +15,8 @@ const namesOfAmounts = /\b(?:head|tail|line|limit|top|count)\b/;
 
 /**
  * Makes other values from arguments that work: a search that leaves a directory of `files` out, a list of which one part is missing, a path
- * below a directory that is missing, and many or more than there are. Each stands for one that the call had, in its form.
+ * below a directory that is missing, a value in capitals, many or more than there are, other units of a conversion, and an edit of two lines.
+ * Each stands for one that the call had, in its form.
  */
 export function listVariants(
   tool: ListedTool,

@@ -1,3 +1,4 @@
+import { escapeExpression } from '../../base/text.ts';
 import { isRecord, type JsonObject, listTexts } from '../../base/json.ts';
 import type { ListedTool } from '../inventory.ts';
 import type { Parameter } from '../schema/parameters.ts';
@@ -282,7 +283,7 @@ function addMembers(value: unknown, others: readonly unknown[], message: string)
 }
 
 function isMentioned(name: string, message: string): boolean {
-  const escaped = name.replaceAll(/[.*+?^${}()|[\]\\]/g, String.raw`\$&`);
+  const escaped = escapeExpression(name);
   const words = splitName(name).join('[ _-]?');
   return (
     new RegExp(String.raw`\b${escaped}\b`, 'i').test(message) || new RegExp(String.raw`\b${words}\b`, 'i').test(message)

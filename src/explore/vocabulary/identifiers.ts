@@ -1,3 +1,4 @@
+import { escapeExpression } from '../../base/text.ts';
 import { splitName } from './names.ts';
 
 /** An id in a text. */
@@ -58,7 +59,7 @@ function findPattern(
   // Without words before it, the id is found by its form.
   const prefixes = starts.length === 0 ? [before.slice(-10)] : starts.toReversed().map((start) => before.slice(start));
   for (const prefix of prefixes) {
-    const pattern = `${prefix.replaceAll(/[\\^$.*+?()[\]{}|]/g, String.raw`\$&`)}${group}`;
+    const pattern = `${escapeExpression(prefix)}${group}`;
     if (new RegExp(pattern, 'u').exec(text)?.[1] === value) return pattern;
   }
   return null;
