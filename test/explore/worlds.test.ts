@@ -28,6 +28,7 @@ type Store = 'file' | 'process' | 'both';
 function openNotedWorlds(store: Store): { source: WorldSource; noted: string[][] } {
   const noted: string[][] = [];
   let draws = 0;
+  let throws = 0;
   const open = async (variant: WorldVariant): Promise<World> => {
     const own: string[] = [];
     noted.push(own);
@@ -39,6 +40,7 @@ function openNotedWorlds(store: Store): { source: WorldSource; noted: string[][]
     const answer = async (request: ExploredRequest): Promise<Observation> => {
       const sent = fillReferences(request, results);
       own.push('tool' in sent ? `${sent.tool} ${Object.values(sent.arguments).join()}`.trim() : sent.kind);
+      throws += sent.kind === 'tool' && sent.tool === 'coin' ? 1 : 0;
       const isAdding = sent.kind === 'tool' && sent.tool === 'add';
       if (isAdding) names.push((last = sent.arguments['name']));
       stored += Number(isAdding);
@@ -48,6 +50,7 @@ function openNotedWorlds(store: Store): { source: WorldSource; noted: string[][]
         log: own.filter((name) => name !== 'log').length,
         world: noted.length,
         draw: (draws += 1),
+        coin: throws > 4 ? 'tails' : 'heads',
       };
       const other = sent.kind === 'tool' ? others[sent.tool] : undefined;
       const result = { names: other === undefined ? [...names] : [other] };
@@ -374,6 +377,27 @@ describe('replaySessions', () => {
     // One kind of worlds has a new process for each of the two groups of sessions.
     expect(await count((tool) => tool === 'draw')).toBe(5);
     expect(await count(() => false)).toBeGreaterThan(10);
+  });
+
+  it('repeats calls whose answers differ by chance until they do', async () => {
+    const throwCoin = async (isDrawn: boolean) => {
+      const request = call('coin');
+      const outcome = { kind: 'result' as const, isError: false, result: { names: ['heads'] } };
+      const observation = { outcome, files: { added: [], changed: [], removed: [] }, noise: null };
+      const run = { phase: 'examples' as const, steps: [{ request, isValid: true, observation }] };
+      const { stable } = await replaySessions([{ run, adds: [] }], {
+        source: openNotedWorlds('process').source,
+        workspace: emptyWorkspace,
+        alone: new Set<SessionRun>([run]),
+        isHarmless: () => true,
+        isDrawn: () => isDrawn,
+        time: { isOver: () => false },
+      });
+      return stable.map((session) => session.run.steps.map(({ observation: { outcome } }) => outcome));
+    };
+    // The first throw in each of the four worlds shows heads.
+    expect(await throwCoin(false)).toMatchObject([[{ result: { names: ['heads'] } }]]);
+    expect(await throwCoin(true)).toMatchObject([[{ result: { names: ['{{any}}'] } }]]);
   });
 
   it('marks what another time zone changes in a process that serves several sessions', async () => {

@@ -39,6 +39,9 @@ export interface Replayed {
   notReplayed: number;
 }
 
+/** How often calls whose answers differ by chance are repeated in each world: two sides of a coin agree in a few throws. */
+const furtherThrows = 4;
+
 /** Sessions are replayed in groups, so that those of the first groups are complete if the time ends. Each is twice as large as the one before. */
 const firstGroup = 2;
 const largestGroup = 16;
@@ -81,14 +84,18 @@ export async function replaySessions(
     const open = () => openVariant(source, variant, { isEager: false, isSharing: true, kept: keptState });
     const shared = resources.use(open());
     const results = new Map<KeptSession, readonly Observation[]>();
+    const further = new Map<KeptSession, ReadonlyArray<readonly Observation[]>>();
     let keepsState = false;
-    const repeat = async ({ run }: KeptSession, worlds: Worlds): Promise<readonly Observation[]> => {
+    const isByChance = ({ run }: KeptSession) =>
+      run.steps.every(({ request }) => request.kind === 'tool' && isDrawn(request.tool));
+    const repeat = async (session: KeptSession, worlds: Worlds): Promise<readonly Observation[]> => {
+      const { run } = session;
       const requests = run.steps.map(({ request }) => request);
       // Its answers show nothing of what earlier sessions did.
-      const isByChance = requests.every((request) => request.kind === 'tool' && isDrawn(request.tool));
-      const start = isByChance || (alone.has(run) && !keepsState) ? 'restored' : 'new';
+      const isThrown = isByChance(session);
+      const start = isThrown || (alone.has(run) && !keepsState) ? 'restored' : 'new';
       const replayed = await worlds.run(requests, { start, judge });
-      if (isByChance || !replayed.isRestored || areLike(run.steps, replayed.observations)) return replayed.observations;
+      if (isThrown || !replayed.isRestored || areLike(run.steps, replayed.observations)) return replayed.observations;
       const { observations } = await worlds.run(requests, { start: 'new', judge });
       keepsState = areLike(run.steps, observations);
       return observations;
@@ -97,10 +104,14 @@ export async function replaySessions(
       for (const session of sessions) {
         if (time.isOver()) return;
         results.set(session, await repeat(session, worlds));
+        const throws: Array<readonly Observation[]> = [];
+        while (isByChance(session) && throws.length < furtherThrows) throws.push(await repeat(session, worlds));
+        further.set(session, throws);
       }
     };
     return {
       results,
+      further,
       replay: async (sessions: readonly KeptSession[]) => await replayIn(shared, sessions),
       /** Replays in the other order, in processes that have served no other sessions. */
       replayApart: async (sessions: readonly KeptSession[]) => {
@@ -135,7 +146,10 @@ export async function replaySessions(
   const stable: StableSession[] = [];
   const flaky: FlakySession[] = [];
   for (const session of complete) {
-    const observed = replays.map(({ results }) => results.get(session) ?? []);
+    const observed = [
+      ...replays.map(({ results }) => results.get(session) ?? []),
+      ...replays.flatMap(({ further }) => further.get(session) ?? []),
+    ];
     const requests = session.run.steps.map(({ request }) => request);
     const reason = findDifference(observed);
     if (reason !== null) {
