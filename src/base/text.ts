@@ -27,6 +27,10 @@ export function putOnOneLine(text: string): string {
   return text.replaceAll(/[\s\p{Cc}\p{Cf}\p{Zl}\p{Zp}]+/gu, ' ').trim();
 }
 
+/** Joins words as a sentence lists them: "a", "a and b", "a, b and c". */
+export const joinWords = (words: readonly string[]): string =>
+  words.length < 3 ? words.join(' and ') : `${words.slice(0, -1).join(', ')} and ${words.at(-1)}`;
+
 /** Cuts a text to at most `maxLength` UTF-16 units, the mark at its end included. */
 export function clipText(text: string, maxLength: number): string {
   return text.length <= maxLength ? text : `${text.slice(0, maxLength - cutMark.length).toWellFormed()}${cutMark}`;

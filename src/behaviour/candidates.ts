@@ -10,6 +10,12 @@ export interface SessionRuns {
   head: Run[];
 }
 
+/** A session with its runs on both sides. */
+export interface RanSession {
+  requests: readonly ComparedRequest[];
+  runs: SessionRuns;
+}
+
 /** A difference that some runs of the change show, and how many. */
 export interface Candidate {
   /** Equal for the same subject, pointer and kind. */

@@ -16,6 +16,7 @@ import {
   type CompareContext,
   listCandidates,
   listRequests,
+  type RanSession,
   type SessionRuns,
   writeKey,
 } from './candidates.ts';
@@ -42,11 +43,6 @@ const variants: readonly WorldVariant[] = [
 const furtherRounds = 10;
 /** A session that takes longer than this has no further rounds. */
 const longestFurtherMs = 250;
-
-/** A session with its runs on both sides. */
-interface RanSession extends PlannedSession {
-  runs: SessionRuns;
-}
 
 /**
  * Compares how two servers behave: explores the base, unless the requests are cached, sends the same sessions to both in rounds, and repeats

@@ -1,9 +1,9 @@
 import { isRecord, type JsonObject, listTexts } from '../base/json.ts';
-import { clipText, putOnOneLine } from '../base/text.ts';
+import { clipText, joinWords, putOnOneLine } from '../base/text.ts';
 import { draftClient, draftSteps, escapeText } from '../explore/draft/draft-cases.ts';
 import type { HiddenTools } from '../explore/find-hidden.ts';
 import { settleSession } from '../explore/draft/settle.ts';
-import { isWriter, type RequiredNames, writeTitle } from '../explore/draft/title.ts';
+import { isWriter, longestTitle, type RequiredNames, writeTitle } from '../explore/draft/title.ts';
 import { isAnswered, isRefused } from '../explore/answers.ts';
 import { nameRequest, type ObservedStep } from '../explore/exploration.ts';
 import { volatileMark } from '../explore/stability/forms.ts';
@@ -115,8 +115,6 @@ function shortenId(id: string): string {
   return words.slice(0, longestId);
 }
 
-const longestTitle = 100;
-
 /** The most requests that a title names. */
 const maxSubjects = 4;
 
@@ -140,7 +138,7 @@ function nameTask(steps: readonly ObservedStep[], required: RequiredNames): stri
   const shown = subjects.slice(0, subjects.length > maxSubjects ? maxSubjects - 1 : maxSubjects);
   const more = subjects.length - shown.length;
   const words = more === 0 ? shown : [...shown, `${more} more`];
-  return clipText(`${words.slice(0, -1).join(', ')} and ${words.at(-1)}`, longestTitle);
+  return clipText(joinWords(words), longestTitle);
 }
 
 /** Quotes the message of a refusal whose arguments are too large to be shown. */

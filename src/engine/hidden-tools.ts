@@ -1,6 +1,6 @@
 import { describeError } from '../base/errors.ts';
 import { isRecord } from '../base/json.ts';
-import { endSentence } from '../base/text.ts';
+import { endSentence, joinWords } from '../base/text.ts';
 import { type Clock, startTimeLimit } from '../base/time.ts';
 import type { ClientAbilities } from '../mcp/abilities.ts';
 import { openSession, type Target } from '../mcp/session.ts';
@@ -105,8 +105,4 @@ function describeHidden(toolName: string, needed: readonly Ability[]): string {
   return clipReason(
     `The server lists the tool ${printValue(toolName)} only to clients that offer ${joinWords(needed)}, which the case does not. Add ${examples} to the case or the suite.`,
   );
-}
-
-function joinWords(words: readonly string[]): string {
-  return words.length < 2 ? words.join('') : `${words.slice(0, -1).join(', ')} and ${words.at(-1)}`;
 }

@@ -1,5 +1,6 @@
 import { clipText, putOnOneLine } from '../base/text.ts';
-import { draftCases, type Drafted, maxCases, type SuiteWorkspace } from '../explore/draft/draft-cases.ts';
+import { maxCases, type SuiteWorkspace } from '../explore/draft/choose-cases.ts';
+import { draftCases, type Drafted } from '../explore/draft/draft-cases.ts';
 import { isPrivateName } from '../explore/draft/checks.ts';
 import type { Exploration } from '../explore/exploration.ts';
 import type { ToolList } from '../mcp/tool-declarations.ts';

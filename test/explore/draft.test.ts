@@ -24,6 +24,13 @@ function session(steps: readonly ObservedStep[], adds: readonly Feature[]): Expl
   return { id: 1, phase: 'chains', steps, adds, volatile: [], needsFiles: false };
 }
 
+/** Sessions that call a tool with another size each. */
+function callOften(tool: string, count: number): ExploredSession[] {
+  return Array.from({ length: count }, (_, size) =>
+    session([call(tool, `${tool} ${size}`, { size })], [{ kind: 'value', tool, name: 'size', value: size }]),
+  );
+}
+
 /** A call that the server answers when the user has opened a URL. */
 function callForUrl(tool: string): ObservedStep {
   const { observation, ...step } = call(tool, '', { id: 1 });
@@ -130,16 +137,10 @@ describe('draftEvals', () => {
 
   it('leaves out first a call that is answered as one before it', () => {
     const show = (size: number, answer: string, adds: Feature) => session([call('show', answer, { size })], [adds]);
-    const others = Array.from({ length: 39 }, (_, index) =>
-      session(
-        [call('sum', `sum ${index}`, { size: index })],
-        [index === 0 ? { kind: 'tool', subject: 'sum' } : { kind: 'value', tool: 'sum', name: 'size', value: index }],
-      ),
-    );
     const listTitles = (answer: string) => {
       const value: Feature = { kind: 'value', tool: 'show', name: 'size', value: 1 };
       const shown = [show(0, 'a', { kind: 'tool', subject: 'show' }), show(1, answer, value)];
-      return draft([...shown, ...others]).map(({ title }) => title);
+      return draft([...shown, ...callOften('sum', 39)]).map(({ title }) => title);
     };
     expect(listTitles('a')).toHaveLength(40);
     expect(listTitles('a')).not.toContain('show answers with size 1');
@@ -147,17 +148,10 @@ describe('draftEvals', () => {
   });
 
   it('lets further calls of a tool that changes nothing join its first case, where there are too many cases', () => {
-    const values = (tool: string, count: number) =>
-      Array.from({ length: count }, (_, index) =>
-        session(
-          [call(tool, `${tool} ${index}`, { size: index })],
-          [index === 0 ? { kind: 'tool', subject: tool } : { kind: 'value', tool, name: 'size', value: index }],
-        ),
-      );
-    const few = draft([...values('show', 3), ...values('sum', 37)], ['show']);
+    const few = draft([...callOften('show', 3), ...callOften('sum', 37)], ['show']);
     expect(few).toHaveLength(40);
     expect(few[0]?.title).toBe('show answers with size 0');
-    const many = draft([...values('show', 3), ...values('list', 11), ...values('sum', 37)], ['show', 'list']);
+    const many = draft([...callOften('show', 3), ...callOften('list', 11), ...callOften('sum', 37)], ['show', 'list']);
     expect(many).toHaveLength(40);
     expect(many[0]).toMatchObject({
       title: 'show answers with size 0, with size 1 and with size 2',
@@ -173,16 +167,10 @@ describe('draftEvals', () => {
   });
 
   it('lets the refusals of a tool that makes changes join in a case of their own, where there are too many cases', () => {
-    const write = (size: number) =>
-      session(
-        [call('write', `wrote ${size}`, { size })],
-        [{ kind: 'value', tool: 'write', name: 'size', value: size }],
-      );
     const refusals = ['no space', 'no permission', 'no name'].map((message) => refuse('write', message));
-    const writes = (count: number) => Array.from({ length: count }, (_, size) => write(size));
-    const few = draft([...refusals, ...writes(37)]);
+    const few = draft([...refusals, ...callOften('write', 37)]);
     expect(few.map(({ calls }) => calls.length)).toEqual(Array.from({ length: 40 }, () => 1));
-    const many = draft([...refusals, ...writes(39)]);
+    const many = draft([...refusals, ...callOften('write', 39)]);
     expect(many).toHaveLength(40);
     expect(many[0]).toMatchObject({
       title: 'write refuses path "no space", path "no permission" and path "no name"',
@@ -196,15 +184,8 @@ describe('draftEvals', () => {
     const [before, after] = [call('list_notes', 'no notes'), call('list_notes', 'Alpha')];
     const alone = session([made], [{ kind: 'tool', subject: 'create_note' }]);
     const state: Feature = { kind: 'state', reader: 'list_notes', writer: 'create_note' };
-    const writes = (count: number) =>
-      Array.from({ length: count }, (_, size) =>
-        session(
-          [call('write', `wrote ${size}`, { size })],
-          [{ kind: 'value', tool: 'write', name: 'size', value: size }],
-        ),
-      );
     const list = (count: number, ...chain: ObservedStep[]) =>
-      draft([alone, session(chain, [state]), ...writes(count)], ['list_notes']).filter(
+      draft([alone, session(chain, [state]), ...callOften('write', count)], ['list_notes']).filter(
         ({ calls }) => calls[0] !== 'write',
       );
     const few = list(38, before, made, after);

@@ -379,7 +379,7 @@ describe('replaySessions', () => {
     expect(await count(() => false)).toBeGreaterThan(10);
   });
 
-  it('repeats calls whose answers differ by chance until they do', async () => {
+  it('sends calls whose answers differ by chance several times in each world', async () => {
     const throwCoin = async (isDrawn: boolean) => {
       const request = call('coin');
       const outcome = { kind: 'result' as const, isError: false, result: { names: ['heads'] } };

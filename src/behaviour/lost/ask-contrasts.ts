@@ -2,8 +2,8 @@ import { isJsonEqual, type JsonObject } from '../../base/json.ts';
 import type { ExploredRequest } from '../../explore/exploration.ts';
 import type { Inventory } from '../../explore/inventory.ts';
 import { firstVariant } from '../../explore/world/world.ts';
-import type { Bench, ComparedRequest, SidePair } from '../bench.ts';
-import { type CompareContext, listCandidates, listRequests, type SessionRuns } from '../candidates.ts';
+import type { Bench, SidePair } from '../bench.ts';
+import { type CompareContext, listCandidates, listRequests, type RanSession } from '../candidates.ts';
 import { normalizeOutcome } from '../normalize.ts';
 import {
   addDefaults,
@@ -13,12 +13,6 @@ import {
   leaveCallsOut,
   writeSession,
 } from './contrasts.ts';
-
-/** A session with its runs on both sides. */
-interface RanRequests {
-  requests: readonly ComparedRequest[];
-  runs: SessionRuns;
-}
 
 /** The most sessions that are sent without one argument. */
 const maxLessArguments = 24;
@@ -31,7 +25,7 @@ const maxDefaults = 12;
  * argument that it does not list.
  */
 export async function askContrasts(
-  ran: readonly RanRequests[],
+  ran: readonly RanSession[],
   {
     bench,
     context,
@@ -43,13 +37,20 @@ export async function askContrasts(
   );
   const contrasts = new Map<string, Contrast>();
   if (changed.length === 0) return contrasts;
+  const shortest = changed.toSorted((a, b) => a.length - b.length);
+  const defaults = listDefaults(inventories);
+  const more = shortest.flatMap((requests) => addDefaults(listRequests(requests), defaults));
+  const addedTo = new Map(more.map(({ name, session }) => [writeSession(session), name]));
   const keep = (session: readonly ExploredRequest[], { base, head }: SidePair) => {
     const [ofBase, ofHead] = [base[session.length - 1], head[session.length - 1]];
     if (ofBase === undefined || ofHead === undefined) return;
-    contrasts.set(writeSession(session), {
+    const key = writeSession(session);
+    const defaultOf = addedTo.get(key);
+    contrasts.set(key, {
       session,
       base: normalizeOutcome(ofBase.observation.outcome, context.roots.base),
       head: normalizeOutcome(ofHead.observation.outcome, context.roots.head),
+      ...(defaultOf !== undefined && { defaultOf }),
     });
   };
   for (const { requests, runs } of ran) {
@@ -62,12 +63,9 @@ export async function askContrasts(
     );
     return base?.isRequired === false && head?.isRequired !== true;
   };
-  const shortest = changed.toSorted((a, b) => a.length - b.length);
   const less = shortest
     .flatMap(leaveArgumentsOut)
     .flatMap(({ tool, name, session }) => (canLack(tool, name) ? [session] : []));
-  const defaults = listDefaults(inventories);
-  const more = shortest.flatMap((requests) => addDefaults(listRequests(requests), defaults));
   const wanted = new Map([
     ...byKey(changed.map(leaveCallsOut).filter((session) => session !== null)),
     ...[...byKey(less)].slice(0, maxLessArguments),
@@ -77,11 +75,6 @@ export async function askContrasts(
   if (missing.length > 0) {
     await using round = bench.openRound(firstVariant);
     for (const [, session] of missing) keep(session, await round.run(session, { start: 'new' }));
-  }
-  for (const { name, session } of more) {
-    const key = writeSession(session);
-    const contrast = contrasts.get(key);
-    if (contrast !== undefined) contrasts.set(key, { ...contrast, defaultOf: name });
   }
   return contrasts;
 }

@@ -1,6 +1,7 @@
 import { type AddedCase, renderEvals } from '../../suite/add-cases.ts';
 import type { Exploration } from '../exploration.ts';
-import { draftCases, type Drafted, maxCases } from './draft-cases.ts';
+import { maxCases } from './choose-cases.ts';
+import { draftCases, type Drafted } from './draft-cases.ts';
 
 /** Drafts the cases of an evals file from an exploration. Without `hasWorlds`, sessions that need files are left out. */
 export function draftEvals(exploration: Exploration, { hasWorlds }: { hasWorlds: boolean }): Drafted {

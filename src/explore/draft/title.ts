@@ -1,6 +1,6 @@
 import { isRefused } from '../answers.ts';
 import { isJsonEqual } from '../../base/json.ts';
-import { clipText } from '../../base/text.ts';
+import { clipText, formatCount, joinWords } from '../../base/text.ts';
 import { type ExploredRequest, type ExploredSession, nameRequest, type ObservedStep } from '../exploration.ts';
 import { type Feature, pickFeatures, states } from '../features/feature.ts';
 import { describeTrait } from '../features/traits.ts';
@@ -29,6 +29,22 @@ export function writeTitle(
     describeAgain(session) ??
     describeStep(last, session, required);
   return clipText(title, longestTitle);
+}
+
+/** Writes the title of a case with those of the calls that joined it, as far as they fit, without the name of their tool. */
+export function joinTitles([title = '', ...joined]: readonly string[], tool: string): string {
+  const start = tool.length + 1;
+  const said = title.startsWith('refuses ', start) ? /^refuses / : /^answers (?=with )/;
+  const others = joined.map((each) => each.slice(start).replace(said, ''));
+  for (let count = others.length; count > 0; count -= 1) {
+    const left = others.length - count;
+    const more = left === 0 ? [] : [formatCount(left, 'more call')];
+    const whole = joinWords([title, ...others.slice(0, count), ...more]);
+    if (whole.length <= longestTitle) return whole;
+  }
+  return others.length === 0
+    ? title
+    : clipText(`${title} and ${formatCount(others.length, 'more call')}`, longestTitle);
 }
 
 function describeSelected({ adds }: Pick<ExploredSession, 'adds'>): string | null {
@@ -101,7 +117,7 @@ function describeState(
   const { reader, writer } = found;
   if (pickFeatures(adds, 'joined').length > 0) {
     const writers = new Set(steps.flatMap(({ request }) => (isChange(request) ? [nameRequest(request)] : [])));
-    return `${reader} sees what ${[...writers].join(', ').replace(/, (?=[^,]*$)/, ' and ')} left`;
+    return `${reader} sees what ${joinWords([...writers])} left`;
   }
   if (!isShown('state', found) && isShown('replaced', found)) return `${reader} sees what ${writer} replaced`;
   switch (readVerb(writer)) {
@@ -173,10 +189,6 @@ function describeAdded(adds: readonly Feature[], args: Readonly<Record<string, u
   };
   return joinWords(names.filter((name) => Object.hasOwn(args, name)).map(describe));
 }
-
-/** Joins words as a sentence lists them. */
-export const joinWords = (words: readonly string[]) =>
-  words.length < 3 ? words.join(' and ') : `${words.slice(0, -1).join(', ')} and ${words.at(-1)}`;
 
 function printValue(value: unknown): string {
   if (typeof value === 'string' && value.trim().includes('\n')) return ` of ${value.trim().split('\n').length} lines`;

@@ -39,8 +39,11 @@ export interface Replayed {
   notReplayed: number;
 }
 
-/** How often calls whose answers differ by chance are repeated in each world: two sides of a coin agree in a few throws. */
-const furtherThrows = 4;
+/** What the requests of one session observed, each time that they were sent in a world. */
+type Replays = ReadonlyArray<readonly Observation[]>;
+
+/** How often calls whose answers differ by chance are sent in each world: two sides of a coin agree in a few throws. */
+const throws = 5;
 
 /** Sessions are replayed in groups, so that those of the first groups are complete if the time ends. Each is twice as large as the one before. */
 const firstGroup = 2;
@@ -83,8 +86,7 @@ export async function replaySessions(
   const openReplay = (variant: WorldVariant) => {
     const open = () => openVariant(source, variant, { isEager: false, isSharing: true, kept: keptState });
     const shared = resources.use(open());
-    const results = new Map<KeptSession, readonly Observation[]>();
-    const further = new Map<KeptSession, ReadonlyArray<readonly Observation[]>>();
+    const results = new Map<KeptSession, Replays>();
     let keepsState = false;
     const isByChance = ({ run }: KeptSession) =>
       run.steps.every(({ request }) => request.kind === 'tool' && isDrawn(request.tool));
@@ -103,15 +105,14 @@ export async function replaySessions(
     const replayIn = async (worlds: Worlds, sessions: readonly KeptSession[]) => {
       for (const session of sessions) {
         if (time.isOver()) return;
-        results.set(session, await repeat(session, worlds));
-        const throws: Array<readonly Observation[]> = [];
-        while (isByChance(session) && throws.length < furtherThrows) throws.push(await repeat(session, worlds));
-        further.set(session, throws);
+        const count = isByChance(session) ? throws : 1;
+        const replays: Array<readonly Observation[]> = [];
+        while (replays.length < count) replays.push(await repeat(session, worlds));
+        results.set(session, replays);
       }
     };
     return {
       results,
-      further,
       replay: async (sessions: readonly KeptSession[]) => await replayIn(shared, sessions),
       /** Replays in the other order, in processes that have served no other sessions. */
       replayApart: async (sessions: readonly KeptSession[]) => {
@@ -146,23 +147,21 @@ export async function replaySessions(
   const stable: StableSession[] = [];
   const flaky: FlakySession[] = [];
   for (const session of complete) {
-    const observed = [
-      ...replays.map(({ results }) => results.get(session) ?? []),
-      ...replays.flatMap(({ further }) => further.get(session) ?? []),
-    ];
+    const observed = replays.flatMap(({ results }) => results.get(session) ?? []);
+    const others = foreign.results.get(session) ?? [];
     const requests = session.run.steps.map(({ request }) => request);
-    const reason = findDifference(observed);
+    const reason = findDifference(observed) ?? findDifference(others);
     if (reason !== null) {
       flaky.push({ requests, reason });
       continue;
     }
     const keepsOwn = keepDigests(keeps, requests);
     const steps = mergeSteps(session.run.steps, observed, keepsOwn);
-    const others = foreign.results.get(session) ?? [];
-    const needsFiles = namesFiles(steps, workspace) || dependsOnFiles(steps, others);
+    const needsFiles =
+      namesFiles(steps, workspace) || others.length === 0 || others.some((other) => dependsOnFiles(steps, other));
     stable.push({
       ...session,
-      run: { ...session.run, steps: needsFiles ? steps : mergeSteps(steps, [...observed, others], keepsOwn) },
+      run: { ...session.run, steps: needsFiles ? steps : mergeSteps(steps, [...observed, ...others], keepsOwn) },
       needsFiles,
     });
   }
@@ -174,7 +173,7 @@ function areLike(steps: readonly ObservedStep[], observed: readonly Observation[
   return steps.every(({ observation }, index) => isLike(observation, observed[index]));
 }
 
-function findDifference(replays: ReadonlyArray<readonly Observation[]>): string | null {
+function findDifference(replays: Replays): string | null {
   const [first = []] = replays;
   if (replays.some(({ length }) => length !== first.length)) return 'the process was lost in some replays';
   for (const [index, { outcome }] of first.entries()) {
@@ -212,11 +211,7 @@ export function nameOutcome(outcome: Outcome): string {
 }
 
 /** Merges the observations of replays into steps: parts that differ, or that read as volatile and that `keeps` does not name, are marked. */
-export function mergeSteps(
-  steps: readonly ObservedStep[],
-  replays: ReadonlyArray<readonly Observation[]>,
-  keeps?: KeepsPart,
-): ObservedStep[] {
+export function mergeSteps(steps: readonly ObservedStep[], replays: Replays, keeps?: KeepsPart): ObservedStep[] {
   return steps.map((step, index) => {
     const observations = replays.flatMap((replay) => replay[index] ?? []);
     const [first = step.observation] = observations;

@@ -1,0 +1,248 @@
+import { isAnswered, isRefused, readsLikeError } from '../answers.ts';
+import { isJsonEqual } from '../../base/json.ts';
+import { appendAll } from '../../base/lists.ts';
+import {
+  type ExploredRequest,
+  type ExploredSession,
+  type Exploration,
+  nameRequest,
+  type ObservedStep,
+} from '../exploration.ts';
+import { type Feature, findPlace, pickFeatures } from '../features/feature.ts';
+import { isSameRequest } from '../features/list-features.ts';
+import { isValidationMessage } from '../findings/validation-messages.ts';
+import { readOutcomeText } from '../stability/texts.ts';
+import { isHarmlessRequest } from '../vocabulary/statements.ts';
+import { settleSession } from './settle.ts';
+import { type RequiredNames, writeTitle } from './title.ts';
+
+/** The most cases of a file: more are not read. */
+export const maxCases = 40;
+
+/** The most resources and prompts that get a case before the tools have their first cases. */
+const firstRequests = 3;
+
+/** The most resources, or prompts, whose names differ in numbers only. */
+const longestSeries = 2;
+
+/**
+ * The workspace of the suite: the explorer's with its files, an empty one, or none, so that its server works in the directory of the user.
+ */
+export type SuiteWorkspace = 'files' | 'empty' | 'none';
+
+/** Which cases a file has. */
+export interface ChoiceOptions {
+  suiteWorkspace: SuiteWorkspace;
+  /** The most cases. */
+  limit: number;
+  /** Decides if a session with these subjects gets a case. */
+  isWanted: (subjects: readonly string[]) => boolean;
+}
+
+/** A session that gets a case, or several that share one. */
+export interface ChosenCase {
+  session: ExploredSession;
+  title: string;
+  rank: number;
+  /** Its place among all sessions. */
+  position: number;
+  /** The titles of further calls that the case has. */
+  joined: readonly string[];
+  /** Calls whose answers are asserted, too. */
+  asserted: readonly ExploredRequest[];
+}
+
+/** Chooses the sessions that a person would keep as cases, grouped by tool, and says why others are left out. */
+export function chooseCases(
+  { sessions, harmless }: Pick<Exploration, 'sessions' | 'harmless'>,
+  required: RequiredNames,
+  { suiteWorkspace, isWanted, limit }: ChoiceOptions,
+): { chosen: ChosenCase[]; left: Array<{ title: string; reason: string }> } {
+  const left: Array<{ title: string; reason: string }> = [];
+  const ranked: ChosenCase[] = [];
+  const answering = new Set(
+    sessions.flatMap(({ steps }) =>
+      steps.filter(({ observation }) => isAnswered(observation)).map(({ request }) => nameRequest(request)),
+    ),
+  );
+  const counts = new Map<string, number>();
+  const harmlessTools = new Set(harmless);
+  for (const session of sessions) {
+    const settled = settleSession(session, harmlessTools);
+    const title = writeTitle(settled ?? session, required, harmlessTools);
+    if (!isWanted(session.steps.map(({ request }) => nameRequest(request)))) continue;
+    const reason =
+      settled === null
+        ? 'name a directory that only the explorer has'
+        : settled.needsFiles && suiteWorkspace !== 'files'
+          ? 'need files of the workspace'
+          : explainWorthless(settled, answering);
+    if (settled === null || reason !== null) left.push({ title, reason: reason ?? '' });
+    else {
+      const position = ranked.length;
+      ranked.push({ session: settled, title, rank: rank(settled, counts), position, joined: [], asserted: [] });
+    }
+  }
+  const titles = new Set<string>();
+  const distinct = ranked
+    .toSorted((a, b) => a.rank - b.rank)
+    .filter(({ title, rank: own }) => own < repeated && !titles.has(title) && titles.add(title));
+  const fitting = distinct.length > limit ? joinCalls(leaveOutShown(distinct, harmlessTools), harmlessTools) : distinct;
+  appendAll(
+    left,
+    fitting.slice(limit).map(({ title }) => ({ title, reason: `are above the limit of ${maxCases} cases` })),
+  );
+  return { chosen: groupBySubject(fitting.slice(0, limit).toSorted((a, b) => a.position - b.position)), left };
+}
+
+/**
+ * Leaves out a case of one call that changes something where another case makes the call before any other change: that one asserts its answer,
+ * too, and takes its place.
+ */
+function leaveOutShown(ranked: readonly ChosenCase[], harmless: ReadonlySet<string>): ChosenCase[] {
+  const isHarmless = ({ request }: ObservedStep) => isHarmlessRequest(request, (tool) => harmless.has(tool));
+  const kept = new Set(ranked);
+  const hosts = new Map<ChosenCase, ChosenCase>();
+  for (const each of ranked) {
+    const [call, ...others] = each.session.steps;
+    if (call === undefined || others.length > 0 || isHarmless(call) || !isAnswered(call.observation)) continue;
+    const host = ranked.find(({ session: { steps } }) => {
+      const first = steps.length < 2 ? undefined : steps.find((step) => !isHarmless(step));
+      return (
+        first !== undefined &&
+        isSameRequest(first.request, call.request) &&
+        isJsonEqual(first.observation.outcome, call.observation.outcome)
+      );
+    });
+    if (host === undefined) continue;
+    const own = hosts.get(host) ?? host;
+    hosts.set(host, {
+      ...own,
+      rank: Math.min(own.rank, each.rank),
+      session: { ...own.session, adds: [...own.session.adds, ...each.session.adds] },
+      asserted: [...own.asserted, call.request],
+    });
+    kept.delete(each);
+  }
+  return [...kept].map((each) => hosts.get(each) ?? each).toSorted((a, b) => a.rank - b.rank);
+}
+
+/** The most calls of a case to which further ones join. */
+const maxJoined = 8;
+
+/**
+ * Lets further calls of a tool join the case of its first one, so that a file of few cases shows more: those that change nothing, and apart
+ * from them the refusals of a tool that makes changes.
+ */
+function joinCalls(ranked: readonly ChosenCase[], harmless: ReadonlySet<string>): ChosenCase[] {
+  const joint: ChosenCase[] = [];
+  const open = new Map<string, number>();
+  for (const each of ranked) {
+    const { session, title } = each;
+    const key = nameJoint(session, harmless);
+    const place = key === null ? undefined : open.get(key);
+    const host = place === undefined ? undefined : joint[place];
+    if (place === undefined || host === undefined || host.session.steps.length + session.steps.length > maxJoined) {
+      if (key !== null) open.set(key, joint.length);
+      joint.push(each);
+      continue;
+    }
+    const whole = {
+      ...host.session,
+      steps: [...host.session.steps, ...session.steps],
+      adds: [...host.session.adds, ...session.adds],
+      needsFiles: host.session.needsFiles || session.needsFiles,
+    };
+    joint[place] = { ...host, session: whole, joined: [...host.joined, title] };
+  }
+  return joint;
+}
+
+/** Names the case that a session can be a part of; null if it must be one of its own. */
+function nameJoint({ steps }: ExploredSession, harmless: ReadonlySet<string>): string | null {
+  const [first] = steps;
+  if (first?.request.kind !== 'tool') return null;
+  const { tool } = first.request;
+  const canJoin = steps.every(
+    ({ request, observation: { asked = [] } }) =>
+      request.kind === 'tool' && request.tool === tool && asked.length === 0,
+  );
+  if (!canJoin) return null;
+  const isHarmless = (name: string) => harmless.has(name);
+  if (steps.every(({ request }) => isHarmlessRequest(request, isHarmless))) return tool;
+  return steps.every(({ observation }) => isRefused(observation)) ? `refusals of ${tool}` : null;
+}
+
+/**
+ * Explains why a session shows nothing that a person would assert; null if it does. An answer that only reads like an error is a refusal
+ * where its tool answers other calls: a server that misses a key, or a service, answers each call so.
+ */
+function explainWorthless({ steps }: ExploredSession, answering: ReadonlySet<string>): string | null {
+  const last = steps.at(-1);
+  const unflagged = steps.filter(({ observation }) => readsLikeError(observation.outcome));
+  const isRefusal =
+    unflagged.length === 1 && last !== undefined && unflagged[0] === last && answering.has(nameRequest(last.request));
+  if (unflagged.length > 0 && !isRefusal) return 'have an answer that reads like an error';
+  // The explorer knows too little about resources and prompts to say what is wrong with a request.
+  const isOther = last !== undefined && last.request.kind !== 'tool' && isRefused(last.observation);
+  return isOther ? 'are refused for a reason that no schema names' : null;
+}
+
+/** The rank of sessions that show what others show. */
+const repeated = 9;
+
+/**
+ * Ranks sessions: each tool has its first answer before other cases are taken; then what calls do together, one refusal by the server itself,
+ * parameters, further refusals, further resources and what another tool answered alike, and the rest, such as one refusal by the validation
+ * of each tool. `counts` remembers what earlier sessions had.
+ */
+function rank({ adds, steps }: ExploredSession, counts: Map<string, number>): number {
+  const last = steps.at(-1);
+  if (last === undefined) return repeated;
+  const count = (key: string) => {
+    const found = counts.get(key) ?? 0;
+    counts.set(key, found + 1);
+    return found;
+  };
+  const { request, observation, isValid } = last;
+  if (request.kind !== 'tool') {
+    if (count(nameRequest(request).replaceAll(/\d+/g, '0')) >= longestSeries) return repeated;
+    return count(request.kind) < firstRequests ? 0 : 5;
+  }
+  // Two names of one tool answer alike.
+  const isLikeAnother = steps.length === 1 && count(JSON.stringify([request.arguments, observation.outcome])) > 0;
+  if (isAnswered(observation)) {
+    const place = findPlace(adds, 'inCases');
+    // An argument that changes nothing in the answer shows little.
+    const isSame = steps.length === 1 && count(JSON.stringify([request.tool, observation.outcome])) > 0;
+    return place > 1 && (isLikeAnother || isSame) ? 5 : place;
+  }
+  if (pickFeatures(adds, 'guard').length > 0) return 3;
+  const isFramework = isValid === false || isValidationMessage(readOutcomeText(observation.outcome));
+  // What a parameter changes shows more than how else its tool refuses, or than what other tools refuse with the same words.
+  if (!isFramework) {
+    const isFirst = count(`own refusal ${request.tool}`) === 0;
+    return isFirst && !isLikeAnother && count(`words ${readWords(adds)}`) < fewTools ? 2 : 4;
+  }
+  return count(`refusal ${request.tool}`) === 0 ? 6 : repeated;
+}
+
+/** So many tools may refuse with the same words before other cases show more. */
+const fewTools = 2;
+
+/** Reads the words of a refusal from what a session adds, without the name of its tool. */
+const readWords = (adds: readonly Feature[]) =>
+  pickFeatures(adds, 'refusal')[0]?.words.replace(/^Error executing tool \S+: /, '');
+
+/** Groups cases by the subject of their last request, in the order in which the subjects first appear. */
+function groupBySubject(cases: readonly ChosenCase[]): ChosenCase[] {
+  const subjects = cases.map(({ session }) => nameSubject(session));
+  const order = [...new Set(subjects)];
+  return cases.toSorted((a, b) => order.indexOf(nameSubject(a.session)) - order.indexOf(nameSubject(b.session)));
+}
+
+/** Names what a session shows: the tool, resource or prompt of its last request. */
+export function nameSubject({ steps }: Pick<ExploredSession, 'steps'>): string {
+  const last = steps.at(-1);
+  return last === undefined ? '' : nameRequest(last.request);
+}
