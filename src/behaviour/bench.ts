@@ -1,5 +1,6 @@
 import type { Clock } from '../base/time.ts';
-import type { ExploredRequest, Observation } from '../explore/exploration.ts';
+import type { Observation } from '../explore/exploration.ts';
+import type { ExploredRequest } from '../model/explored-request.ts';
 import { judgeTrace } from '../explore/lab.ts';
 import type { KeptState } from '../explore/world/restorer.ts';
 import type { World, WorldSource, WorldVariant } from '../explore/world/world.ts';

@@ -1,4 +1,4 @@
-import { type ExploredRequest, nameRequest } from '../explore/exploration.ts';
+import { type ExploredRequest, nameRequest } from '../model/explored-request.ts';
 import type { FoundDifference, Run } from './compare-runs.ts';
 import type { ComparedRequest } from './bench.ts';
 import { compareRun } from './compare-runs.ts';

@@ -1,10 +1,11 @@
 import { appendAll } from '../base/lists.ts';
 import { isJsonEqual, type JsonObject } from '../base/json.ts';
 import { isRefused, readsLikeError } from '../explore/answers.ts';
-import type { ExploredRequest, Outcome } from '../explore/exploration.ts';
+import type { Outcome } from '../explore/exploration.ts';
+import type { ExploredRequest } from '../model/explored-request.ts';
 import { refusesOption } from '../explore/features/list-features.ts';
 import { readOutcomeText } from '../explore/stability/texts.ts';
-import { optionText } from '../explore/vocabulary/typical-values.ts';
+import { isOption } from '../explore/vocabulary/typical-values.ts';
 import { namesOutside } from '../explore/world/canary.ts';
 import type { BehaviourKind } from '../model/behaviour.ts';
 import { findReason } from '../model/process-end.ts';
@@ -119,8 +120,7 @@ const guarded: readonly Guard[] = [
   },
   {
     what: 'a text that a program takes for an option is no longer refused',
-    isIn: (request) =>
-      request.kind === 'tool' && Object.values(request.arguments).some((value) => value === optionText),
+    isIn: (request) => request.kind === 'tool' && Object.values(request.arguments).some(isOption),
     refusal: refusesOption,
     behind:
       /\b(?:unknown|unrecogni[sz]ed|invalid|illegal) (?:option|argument|switch|flag)\b|\busage: |\bexit(?:ed with)? (?:code|status)\b/i,

@@ -2,7 +2,7 @@ import { isAnswered } from '../explore/answers.ts';
 import { appendAll } from '../base/lists.ts';
 import { createHash } from 'node:crypto';
 import { createRandom } from '../base/random.ts';
-import { type ExploredRequest, nameRequest } from '../explore/exploration.ts';
+import { type ExploredRequest, nameRequest } from '../model/explored-request.ts';
 import { type ExploreProgress, exploreServer } from '../explore/explore.ts';
 import { type Inventory, readInventory } from '../explore/inventory.ts';
 import { shareTime } from '../explore/time-shares.ts';

@@ -1,11 +1,11 @@
 import { z } from 'zod';
 import { isTooDeep, tryParseJson } from '../base/json.ts';
 import type { Explored } from '../explore/explore.ts';
-import { behaviourRequestSchema } from '../model/behaviour.ts';
+import { exploredRequestSchema } from '../model/explored-request.ts';
 import { count } from '../model/quantities.ts';
 
 /** Raise it when the format changes, or when the explorer finds other requests for the same server and seed. */
-const corpusVersion = 7;
+const corpusVersion = 8;
 
 const counted = z.object({ reached: count, of: count });
 
@@ -22,7 +22,7 @@ const corpusSchema = z.object({
     .array(
       z.object({
         phase: z.enum(['examples', 'coverage', 'chains', 'errors']),
-        requests: z.array(behaviourRequestSchema).min(1),
+        requests: z.array(exploredRequestSchema).min(1),
       }),
     )
     .max(10_000),

@@ -1,6 +1,6 @@
 import { formatCount } from '../base/text.ts';
 import { checkSchema } from '../engine/schema-check.ts';
-import type { ExploredRequest } from '../explore/exploration.ts';
+import { type ExploredRequest, nameRequest } from '../model/explored-request.ts';
 import type { Inventory } from '../explore/inventory.ts';
 import type { MeasuredBehaviour } from '../model/behaviour.ts';
 import type { ComparedRequest } from './bench.ts';
@@ -63,14 +63,22 @@ function findMissing(
   base: Inventory,
   head: Inventory,
 ): { subject: string; reason: string } | null {
-  const [subject, list]: [string, (inventory: Inventory) => readonly string[]] =
-    request.kind === 'tool'
-      ? [request.tool, ({ tools }) => tools.map(({ name }) => name)]
-      : request.kind === 'resource'
-        ? [request.uri, ({ resources }) => resources]
-        : [request.prompt, ({ prompts }) => prompts.map(({ name }) => name)];
-  if (!list(base).includes(subject) || list(head).includes(subject)) return null;
+  const subject = nameRequest(request);
+  const isListed = (inventory: Inventory) => listSubjects(request, inventory).includes(subject);
+  if (!isListed(base) || isListed(head)) return null;
   return { subject, reason: 'need it, and the change does not list it' };
+}
+
+/** Lists what a request of this kind can name. */
+function listSubjects(
+  request: ExploredRequest,
+  { tools, resources, templates, prompts }: Inventory,
+): readonly string[] {
+  if (request.kind === 'tool') return tools.map(({ name }) => name);
+  if (request.kind === 'resource') return resources;
+  return request.kind === 'completion' && request.of === 'resourceTemplate'
+    ? templates.map(({ uri }) => uri)
+    : prompts.map(({ name }) => name);
 }
 
 /** Creates a function that checks arguments against the input schema of a tool; null if that cannot be judged. */

@@ -1,5 +1,5 @@
 import { formatDuration } from '../base/time.ts';
-import type { ExploredRequest } from '../explore/exploration.ts';
+import type { ExploredRequest } from '../model/explored-request.ts';
 import { firstVariant } from '../explore/world/world.ts';
 import { testPairs } from '../verdict/statistics/differences.ts';
 import { rejectByHolm } from '../verdict/statistics/holm.ts';

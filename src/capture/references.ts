@@ -1,7 +1,8 @@
 import { escapePointerToken } from '../base/json-pointer.ts';
 import { isRecord, listTexts, tryParseJson } from '../base/json.ts';
 import type { Capture } from '../checks/captures.ts';
-import type { ExploredRequest, Outcome } from '../explore/exploration.ts';
+import type { Outcome } from '../explore/exploration.ts';
+import type { ExploredRequest } from '../model/explored-request.ts';
 import { rateSimilarity, splitName } from '../explore/vocabulary/names.ts';
 import { findIdentifiers } from '../explore/vocabulary/identifiers.ts';
 import { type Reference, writeReference } from '../explore/world/placeholders.ts';

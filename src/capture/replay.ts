@@ -1,7 +1,8 @@
 import { listTexts } from '../base/json.ts';
 import { isWriter } from '../explore/draft/title.ts';
 import type { KeptSession } from '../explore/corpus.ts';
-import { type ExploredRequest, nameRequest, type Observation, type ObservedStep } from '../explore/exploration.ts';
+import { type Observation, type ObservedStep } from '../explore/exploration.ts';
+import { type ExploredRequest, nameRequest } from '../model/explored-request.ts';
 import { readVerb } from '../explore/vocabulary/names.ts';
 import type { KeepsPart } from '../explore/stability/forms.ts';
 import { areAlike, mergeSteps, nameOutcome, replaySessions, type StableSession } from '../explore/stability/replay.ts';

@@ -1,5 +1,6 @@
 import { isJsonEqual, isRecord, type JsonObject, listRecords } from '../base/json.ts';
-import type { AskedRequest, ExploredRequest, Outcome } from '../explore/exploration.ts';
+import type { AskedRequest, Outcome } from '../explore/exploration.ts';
+import { type ExploredRequest, nameRequest } from '../model/explored-request.ts';
 import { readResult } from '../explore/world/world.ts';
 import { readAskedAbility } from '../mcp/abilities.ts';
 import { type Ability, abilities } from '../model/client-abilities.ts';
@@ -98,7 +99,7 @@ function createReader(session: number) {
     if (method === 'tools/list') for (const [name, tool] of readTools(result)) tools.set(name, tool);
     const request = toRequest(method, params);
     if (request === null) return;
-    const subject = nameSubject(request);
+    const subject = nameRequest(request);
     if (isRecord(params['task'])) left.push({ subject, reason: 'it ran as a task' });
     else if (result['resultType'] === 'input_required') {
       // The client asks again, with the answers.
@@ -130,7 +131,7 @@ function createReader(session: number) {
         if (from === 'client' && method === 'notifications/cancelled') {
           const cancelled = take('', params['requestId']);
           const request = cancelled === undefined ? null : toRequest(cancelled.method, cancelled.params);
-          if (request !== null) left.push({ subject: nameSubject(request), reason: 'it was cancelled' });
+          if (request !== null) left.push({ subject: nameRequest(request), reason: 'it was cancelled' });
         } else if (id === undefined) return;
         else if (from === 'client') readRequest(ownKey, { id, method, params, timeMs });
         else questions.set(key, { method, params, during: [...pending.values()].findLast(isCall) ?? null });
@@ -153,7 +154,7 @@ function createReader(session: number) {
         const reason = hasLongAnswer
           ? `it was not answered, or its answer is above the limit of ${longest}`
           : 'it was not answered';
-        if (request !== null) left.push({ subject: nameSubject(request), reason });
+        if (request !== null) left.push({ subject: nameRequest(request), reason });
       }
       const answered = steps.filter(({ outcome }) => outcome.kind === 'result' || outcome.kind === 'error');
       return { serverName, announced, tools, steps: answered, left };
@@ -162,9 +163,6 @@ function createReader(session: number) {
 }
 
 const isCall = ({ method, params }: Pending) => toRequest(method, params) !== null;
-
-const nameSubject = (request: ExploredRequest) =>
-  request.kind === 'tool' ? request.tool : request.kind === 'resource' ? request.uri : request.prompt;
 
 /** Reads a request that a case can repeat; null for another one. */
 function toRequest(method: string, params: JsonObject): ExploredRequest | null {

@@ -12,6 +12,13 @@ export function isRefused({ outcome }: Pick<Observation, 'outcome'>): boolean {
   return outcome.kind === 'error' || (outcome.kind === 'result' && outcome.isError) || readsLikeError(outcome);
 }
 
+/** Lists the values with which an argument is completed. */
+export function listCompleted(outcome: Outcome): string[] {
+  const completion = outcome.kind === 'result' ? outcome.result['completion'] : null;
+  const values = isRecord(completion) && Array.isArray(completion['values']) ? completion['values'] : [];
+  return values.filter((value) => typeof value === 'string');
+}
+
 /** The code of an error that asks the user to open URLs first. */
 const urlElicitationRequired = -32_042;
 

@@ -1,12 +1,7 @@
 import type { Feature } from './features/feature.ts';
 import type { JsonObject } from '../base/json.ts';
+import type { ExploredRequest } from '../model/explored-request.ts';
 import type { Ability, ElicitationAnswer, SamplingAnswer } from '../model/client-abilities.ts';
-
-/** A request that the explorer sends. `{{workspace}}` and `{{result.0/…}}` in its values are replaced when it is sent. */
-export type ExploredRequest =
-  | { kind: 'tool'; tool: string; arguments: JsonObject }
-  | { kind: 'resource'; uri: string }
-  | { kind: 'prompt'; prompt: string; arguments: Record<string, string> };
 
 /** The answer to a request. Paths of the world are replaced by placeholders such as `{{workspace}}`. */
 export type Outcome =
@@ -139,12 +134,6 @@ export interface Exploration {
   flaky: readonly FlakySession[];
   findings: readonly Finding[];
   unexplored: readonly Unexplored[];
-}
-
-/** Names the subject of a request. */
-export function nameRequest(request: ExploredRequest): string {
-  if (request.kind === 'tool') return request.tool;
-  return request.kind === 'resource' ? request.uri : request.prompt;
 }
 
 /** Checks if a request changed no file of the workspace. */

@@ -35,6 +35,8 @@ export interface Inventory {
   resources: readonly string[];
   templates: readonly ListedTemplate[];
   prompts: readonly ListedPrompt[];
+  /** True if the server completes arguments of prompts and templates. */
+  completes: boolean;
 }
 
 /** The most resources and prompts that are requested. A server can list thousands. */
@@ -53,6 +55,7 @@ export async function readInventory(world: World): Promise<Inventory> {
     resources: resources.flatMap(({ uri }) => (typeof uri === 'string' ? [uri] : [])).slice(0, maxListed),
     templates: templates.flatMap(readTemplate).slice(0, maxListed),
     prompts: prompts.flatMap(readPrompt).slice(0, maxListed),
+    completes: world.capabilities['completions'] !== undefined,
   };
 }
 

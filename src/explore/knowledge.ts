@@ -1,7 +1,8 @@
 import { isAnswered } from './answers.ts';
 import { appendAll } from '../base/lists.ts';
 import { type JsonObject, listTexts } from '../base/json.ts';
-import type { ExploredRequest, ObservedStep, SessionRun } from './exploration.ts';
+import type { ObservedStep, SessionRun } from './exploration.ts';
+import type { ExploredRequest } from '../model/explored-request.ts';
 import type { Inventory, ListedTool } from './inventory.ts';
 import { isNeededId, type Parameter } from './schema/parameters.ts';
 import { readResultTexts } from './stability/texts.ts';

@@ -1,15 +1,8 @@
 import { isAnswered, wantsUrl } from './answers.ts';
 import { isJsonEqual } from '../base/json.ts';
 import { checkSchema } from '../engine/schema-check.ts';
-import {
-  type ExploredRequest,
-  hasNoEffects,
-  nameRequest,
-  type Observation,
-  type ObservedStep,
-  type PhaseName,
-  type SessionRun,
-} from './exploration.ts';
+import { hasNoEffects, type Observation, type ObservedStep, type PhaseName, type SessionRun } from './exploration.ts';
+import { type ExploredRequest, nameRequest } from '../model/explored-request.ts';
 import type { Inventory, ListedTool } from './inventory.ts';
 import { printMasked } from './stability/texts.ts';
 import type { TimeShares } from './time-shares.ts';

@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import type { JsonObject } from '../base/json.ts';
 import { tryParseJson } from '../base/json.ts';
-import type { Exploration, ExploredRequest, PhaseName } from './exploration.ts';
+import type { Exploration, PhaseName } from './exploration.ts';
+import { type ExploredRequest, exploredRequestSchema } from '../model/explored-request.ts';
 
 /** The sessions of an earlier exploration, from which a new one starts. */
 export interface EarlierCorpus {
@@ -9,21 +9,13 @@ export interface EarlierCorpus {
   sessions: ReadonlyArray<{ phase: PhaseName; requests: readonly ExploredRequest[] }>;
 }
 
-const json: z.ZodType<JsonObject> = z.record(z.string(), z.unknown());
-
-const requestSchema = z.discriminatedUnion('kind', [
-  z.object({ kind: z.literal('tool'), tool: z.string(), arguments: json }),
-  z.object({ kind: z.literal('resource'), uri: z.string() }),
-  z.object({ kind: z.literal('prompt'), prompt: z.string(), arguments: z.record(z.string(), z.string()) }),
-]);
-
 const corpusSchema = z.object({
   version: z.literal(1),
   server: z.object({ name: z.string().nullable(), version: z.string().nullable() }),
   sessions: z.array(
     z.object({
       phase: z.enum(['examples', 'coverage', 'chains', 'errors']),
-      steps: z.array(z.object({ request: requestSchema })).min(1),
+      steps: z.array(z.object({ request: exploredRequestSchema })).min(1),
     }),
   ),
 });

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { exploredRequestSchema } from './explored-request.ts';
 import { count } from './quantities.ts';
 
 /** How the answers of a change differ from those of its base, worst first. */
@@ -12,15 +13,6 @@ export type BehaviourKind = (typeof behaviourKinds)[number];
 export const behaviourDispositions = ['fail', 'review', 'ignore', 'accepted'] as const;
 export type BehaviourDisposition = (typeof behaviourDispositions)[number];
 
-export const behaviourRequestSchema = z
-  .discriminatedUnion('kind', [
-    z.object({ kind: z.literal('tool'), tool: z.string(), arguments: z.record(z.string(), z.unknown()) }),
-    z.object({ kind: z.literal('resource'), uri: z.string() }),
-    z.object({ kind: z.literal('prompt'), prompt: z.string(), arguments: z.record(z.string(), z.string()) }),
-  ])
-  .describe('`{{workspace}}` and `{{result.0/…}}` in its values are replaced when it is sent.');
-export type BehaviourRequest = z.infer<typeof behaviourRequestSchema>;
-
 const differenceShape = {
   id: z
     .string()
@@ -33,7 +25,7 @@ const differenceShape = {
   tool: z
     .string()
     .nullable()
-    .describe('The tool, the URI of the resource or the name of the prompt; null if it is the whole server.'),
+    .describe('The tool, the URI of the resource, or the prompt or template; null if it is the whole server.'),
   pointer: z
     .string()
     .describe(
@@ -43,7 +35,7 @@ const differenceShape = {
   before: z.string().describe('The part of the answer of the base that differs.'),
   after: z.string().describe('The same part of the answer of the change.'),
   session: z
-    .array(behaviourRequestSchema)
+    .array(exploredRequestSchema)
     .describe('The shortest known session that shows it, from a new copy of the workspace.'),
   case: z
     .string()
@@ -90,7 +82,7 @@ const comparedShape = {
     .array(subjectSchema)
     .describe('What was explored and not compared, with the reason: changes of the tool surface, for example.'),
   flaky: z
-    .array(z.object({ session: z.array(behaviourRequestSchema), reason: z.string() }))
+    .array(z.object({ session: z.array(exploredRequestSchema), reason: z.string() }))
     .describe('Sessions whose answers vary, so that they are not compared.'),
 };
 

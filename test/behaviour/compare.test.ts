@@ -43,6 +43,20 @@ describe('compareBehaviour', () => {
     expect(listFound(await compareWithCorpus([]))).toEqual([]);
   });
 
+  it('finds an argument that is completed otherwise, and a prompt that needs what was optional', async () => {
+    const tours = { ...noteServer, file: 'explored-server.mjs', args: 'tours' };
+    const patches: Patch[] = [
+      ['.filter((each) => each.startsWith(value))', ''],
+      ["street = 'any street'", 'street'],
+    ];
+    const compared = await comparePatched(tours, patches);
+    expect(listFound(compared)).toEqual([
+      'changed plan_tour /messages/*/content/text',
+      'changed plan_tour /completion/values',
+    ]);
+    expect(listFound(await comparePatched(tours, [], { cached: compared.corpus }))).toEqual([]);
+  });
+
   // Each tool has a change of its own, so that one comparison proves them all.
   it.each<[string, Patch[], string[]]>([
     [

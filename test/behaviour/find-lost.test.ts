@@ -3,7 +3,8 @@ import type { JsonObject } from '../../src/base/json.ts';
 import { addDefaults, type Contrasts, leaveArgumentsOut, writeSession } from '../../src/behaviour/lost/contrasts.ts';
 import { findLost } from '../../src/behaviour/lost/find-lost.ts';
 import type { SeenStep } from '../../src/behaviour/lost/seen.ts';
-import type { ExploredRequest, Outcome } from '../../src/explore/exploration.ts';
+import type { Outcome } from '../../src/explore/exploration.ts';
+import type { ExploredRequest } from '../../src/model/explored-request.ts';
 
 const answer = (value: object): Outcome => ({
   kind: 'result',

@@ -25,6 +25,7 @@ const inventory: Inventory = {
   resources: [],
   templates: [],
   prompts: [],
+  completes: false,
 };
 
 function call(tool: string, args: JsonObject, answer = 'Alpha'): ObservedStep {
@@ -235,16 +236,18 @@ describe('chooseSessions', () => {
   });
 
   it('keeps the refusal of an option apart from that of any other text', () => {
-    const refuse = (path: string, message: string): ObservedStep => {
+    const refuse = (path: string | string[], message: string): ObservedStep => {
       const step = call('read_file', { path });
       return { ...step, observation: { ...step.observation, outcome: { kind: 'error', code: -32_602, message } } };
     };
+    const guard = { kind: 'guard', tool: 'read_file', name: 'path' };
     const guarded = refuse('--all', "Invalid path: '--all' cannot start with '-'");
     const unknown = refuse('--all', "No such file: '--all'");
-    const features = [guarded, unknown].map((step) =>
+    const listed = refuse(['--all'], "git add -- --all: pathspec '--all' did not match any files");
+    const features = [guarded, unknown, listed].map((step) =>
       pickFeatures(listFeatures([step], inventory), 'guard', 'value', 'trait'),
     );
-    expect(features).toEqual([[{ kind: 'guard', tool: 'read_file', name: 'path' }], []]);
+    expect(features).toEqual([[guard], [], [guard]]);
   });
 
   it('counts refusals that name other files of the workspace once', () => {

@@ -216,6 +216,14 @@ describe('draftEvals', () => {
     expect(titles).not.toContain('read_file answers with amount 1');
   });
 
+  it('says once that a text has several lines', () => {
+    const adds: Feature = { kind: 'trait', tool: 'show', name: 'text', trait: 'several lines' };
+    const titles = draft([session([call('show', 'Alpha', { text: 'a\nb' })], [adds])]).map(({ title }) => title);
+    expect(titles).toEqual(['show answers with text of 2 lines']);
+    const listed = draft([session([call('show', 'Alpha', { texts: ['a\nb'] })], [{ ...adds, name: 'texts' }])]);
+    expect(listed.map(({ title }) => title)).toEqual(['show answers with texts of several lines']);
+  });
+
   it('says that a list leaves a directory out, or has special characters', () => {
     const sessions = (['directory', 'special'] as const).map((trait) =>
       session(

@@ -5,7 +5,8 @@ import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { systemClock } from '../../src/base/time.ts';
 import { isAnswered, isRefused } from '../../src/explore/answers.ts';
-import { type Exploration, type ExploredSession, nameRequest } from '../../src/explore/exploration.ts';
+import { type Exploration, type ExploredSession } from '../../src/explore/exploration.ts';
+import { nameRequest } from '../../src/model/explored-request.ts';
 import { pickFeatures } from '../../src/explore/features/feature.ts';
 import { draftCases } from '../../src/explore/draft/draft-cases.ts';
 import { readOutcomeText } from '../../src/explore/stability/texts.ts';
@@ -147,6 +148,73 @@ describe('exploreAndCheck', () => {
     ]);
     const shown = exploration.coverage.byTool.find(({ tool }) => tool === 'show_page');
     expect(shown?.errorPaths.reached).toContain('unknown');
+  });
+
+  it('keeps what a tool that needs the network refuses before it uses it: other forms of URLs, and its own machine', async () => {
+    const exploration = await exploreInTest(nameExploredServer('sites'));
+    const { cases, left } = draftCases(exploration, draftEverything);
+    expect(cases.slice(0, 2).map(({ content }) => content['steps'])).toEqual([
+      [
+        { toolCall: 'fetch_site', arguments: { url: 'data:text/plain,hello' } },
+        { assert: { toolResultEquals: { error: 'only URLs of http are allowed' }, partial: true } },
+      ],
+      [
+        { toolCall: 'fetch_site', arguments: { url: 'http://localhost/' } },
+        { assert: { toolResultEquals: { error: 'localhost is not public' }, partial: true } },
+      ],
+    ]);
+    expect(left).toEqual([]);
+    // What each call of a tool is answered with says nothing of one of them.
+    const others = draftCases(await exploreInTest(nameExploredServer('pages')), draftEverything);
+    const titles = others.cases.map(({ content }) => String(content['title']));
+    expect(titles.filter((title) => title.startsWith('print_page'))).toEqual([
+      'print_page refuses a call without pageName',
+    ]);
+  });
+
+  it('completes arguments from nothing and from a start, and gets prompts with the arguments that are required alone', async () => {
+    const exploration = await exploreInTest(nameExploredServer('tours'));
+    const { cases } = draftCases(exploration, draftEverything);
+    expect(cases.map(({ content }) => [content['title'], content['steps']])).toEqual([
+      [
+        'Completes city of plan_tour',
+        [{ complete: 'city', prompt: 'plan_tour' }, { assert: { completionEquals: ['Oslo', 'Riga', 'Rome'] } }],
+      ],
+      [
+        'Completes city of plan_tour from "R"',
+        [{ complete: 'city', prompt: 'plan_tour', value: 'R' }, { assert: { completionEquals: ['Riga', 'Rome'] } }],
+      ],
+      [
+        'Completes street of plan_tour',
+        [
+          { complete: 'street', prompt: 'plan_tour', arguments: { city: 'Oslo' } },
+          { assert: { completionEquals: ['Akersgata', 'Bygata'] } },
+        ],
+      ],
+      [
+        'Completes street of plan_tour from "B"',
+        [
+          { complete: 'street', prompt: 'plan_tour', value: 'B', arguments: { city: 'Oslo' } },
+          { assert: { completionEquals: ['Bygata'] } },
+        ],
+      ],
+      [
+        'Gets the prompt plan_tour with city and street',
+        [
+          { getPrompt: 'plan_tour', arguments: { city: 'Oslo', street: 'Akersgata' } },
+          { assert: { promptContains: 'Plan a tour of Oslo, from Akersgata.' } },
+        ],
+      ],
+      [
+        'Gets the prompt plan_tour with city',
+        [
+          { getPrompt: 'plan_tour', arguments: { city: 'Oslo' } },
+          { assert: { promptContains: 'Plan a tour of Oslo, from any street.' } },
+        ],
+      ],
+    ]);
+    const without = await exploreInTest(nameExploredServer('sites'));
+    expect(JSON.stringify(without.sessions)).not.toContain('"completion"');
   });
 
   it('finds the maker of what a refusal misses among many, and sees a failure in a document', async () => {

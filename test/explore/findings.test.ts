@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { nameRequest } from '../../src/explore/exploration.ts';
+import { nameRequest } from '../../src/model/explored-request.ts';
 import { exploreInTest, listFindings, nameExploredServer } from '../support/explore.ts';
 
 /** Sets of tools that one server has, and the findings that they must give: one for each set. */

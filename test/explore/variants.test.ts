@@ -171,6 +171,9 @@ describe('listVariants', () => {
       slug: { type: 'string', minLength: 1 },
       since: { anyOf: [string, { type: 'null' }], default: null },
       count: { type: 'integer' },
+      files: { anyOf: [{ type: 'array', items: string }, { type: 'null' }], default: null },
+      notes: { type: 'array', items: string },
+      flags: { type: 'array', items: { type: 'string', enum: ['a'] } },
     });
     const variants = listUnusual(tool, { edits: [{ oldText: 'alpha', newText: 'beta' }], kind: 'a', slug: 'alpha' });
     const special = expect.stringContaining('$&');
@@ -179,6 +182,7 @@ describe('listVariants', () => {
       { body: special },
       { slug: '--all' },
       { since: '--all' },
+      { files: ['--all'] },
       { body: '' },
       { since: '' },
     ]);

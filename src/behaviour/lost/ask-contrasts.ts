@@ -1,5 +1,5 @@
 import { isJsonEqual, type JsonObject } from '../../base/json.ts';
-import type { ExploredRequest } from '../../explore/exploration.ts';
+import type { ExploredRequest } from '../../model/explored-request.ts';
 import type { Inventory } from '../../explore/inventory.ts';
 import { firstVariant } from '../../explore/world/world.ts';
 import type { Bench, SidePair } from '../bench.ts';

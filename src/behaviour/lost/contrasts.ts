@@ -1,5 +1,6 @@
 import { isJsonEqual, type JsonObject, printCanonicalJson } from '../../base/json.ts';
-import type { ExploredRequest, Outcome } from '../../explore/exploration.ts';
+import type { Outcome } from '../../explore/exploration.ts';
+import type { ExploredRequest } from '../../model/explored-request.ts';
 import type { ComparedRequest } from '../bench.ts';
 
 /** The answers of both sides to the last request of another session: one that leaves something out, or has another argument. */

@@ -1,6 +1,7 @@
 import { isAnswered } from '../../explore/answers.ts';
 import { isRecord } from '../../base/json.ts';
-import { nameRequest, type Outcome } from '../../explore/exploration.ts';
+import { type Outcome } from '../../explore/exploration.ts';
+import { nameRequest } from '../../model/explored-request.ts';
 import { printMasked } from '../../explore/stability/texts.ts';
 import type { ComparedRequest } from '../bench.ts';
 import { type Contrast, type Contrasts, leaveCallsOut, writeSession } from './contrasts.ts';

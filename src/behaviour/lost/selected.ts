@@ -1,6 +1,6 @@
 import { isJsonEqual } from '../../base/json.ts';
 import { isRefused } from '../../explore/answers.ts';
-import type { ExploredRequest } from '../../explore/exploration.ts';
+import type { ExploredRequest } from '../../model/explored-request.ts';
 import { printMasked, readOutcomeText } from '../../explore/stability/texts.ts';
 import { unknownValues } from '../../explore/vocabulary/typical-values.ts';
 import { listOtherCalls, listWithDefault, listWithout } from './contrasts.ts';

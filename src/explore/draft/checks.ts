@@ -4,7 +4,8 @@ import { isRecord, type JsonObject, listTexts, tryParseJson } from '../../base/j
 import { canBePartial } from '../../checks/json-comparison.ts';
 import { printSnapshot } from '../../checks/snapshot.ts';
 import { readsLikeError } from '../answers.ts';
-import type { ExploredRequest, ObservedStep, Outcome } from '../exploration.ts';
+import type { ObservedStep, Outcome } from '../exploration.ts';
+import { type ExploredRequest, readArguments } from '../../model/explored-request.ts';
 import { isValidationMessage } from '../findings/validation-messages.ts';
 import { maskForms, volatileMark } from '../stability/forms.ts';
 import { listMarked } from '../stability/merge-values.ts';
@@ -55,10 +56,17 @@ export function chooseChecks(step: ObservedStep, context: ChecksContext): JsonOb
     return checks.length > 0 ? checks : chooseMimeType(outcome);
   }
   if (request.kind === 'prompt') return chooseTexts(outcome, { promptContains: '' });
+  if (request.kind === 'completion') return chooseCompleted(outcome);
   const checks = readsLikeError(outcome)
     ? chooseUnflagged(step, context)
     : [...chooseResult(outcome, context), ...chooseBlocks(outcome)];
   return checks.length === 0 ? [{ toolResultIsError: false }] : checks;
+}
+
+/** Chooses the completed values, or the first ones of many. */
+function chooseCompleted({ result }: Outcome & { kind: 'result' }): JsonObject[] {
+  const { completion } = result;
+  return isRecord(completion) ? chooseParts(completion['values'], 'completionEquals') : [];
 }
 
 function chooseResult(
@@ -96,7 +104,7 @@ const findRepeated = ({ request, observation }: ObservedStep): string | null =>
 
 /** Finds the longest argument that a text names; null if it names none. Numbers and other short values count in a short text. */
 function findNamed(request: ExploredRequest, { text, isShort }: { text: string; isShort: boolean }): string | null {
-  const args = request.kind === 'resource' ? { uri: request.uri } : request.arguments;
+  const args = request.kind === 'resource' ? { uri: request.uri } : readArguments(request);
   const numbers = isShort ? Object.values(args).filter((value) => typeof value === 'number') : [];
   const [longest] = [...[...listTexts(args)].map((each) => each.text), ...numbers.map(String)]
     .map((value) => value.replace(startOfPath, ''))

@@ -1,17 +1,13 @@
 import { isAnswered, isRefused, readsLikeError } from '../answers.ts';
 import { isJsonEqual } from '../../base/json.ts';
 import { appendAll } from '../../base/lists.ts';
-import {
-  type ExploredRequest,
-  type ExploredSession,
-  type Exploration,
-  nameRequest,
-  type ObservedStep,
-} from '../exploration.ts';
+import { type ExploredSession, type Exploration, type ObservedStep } from '../exploration.ts';
+import { type ExploredRequest, nameRequest } from '../../model/explored-request.ts';
 import { type Feature, findPlace, pickFeatures } from '../features/feature.ts';
 import { isSameRequest } from '../features/list-features.ts';
 import { isValidationMessage } from '../findings/validation-messages.ts';
 import { readOutcomeText } from '../stability/texts.ts';
+import { isLimitOfWorld } from '../world/refused-by-world.ts';
 import { isHarmlessRequest } from '../vocabulary/statements.ts';
 import { settleSession } from './settle.ts';
 import { type RequiredNames, writeTitle } from './title.ts';
@@ -54,17 +50,19 @@ export interface ChosenCase {
 
 /** Chooses the sessions that a person would keep as cases, grouped by tool, and says why others are left out. */
 export function chooseCases(
-  { sessions, harmless }: Pick<Exploration, 'sessions' | 'harmless'>,
+  { sessions, harmless, unexplored }: Pick<Exploration, 'sessions' | 'harmless' | 'unexplored'>,
   required: RequiredNames,
   { suiteWorkspace, isWanted, limit }: ChoiceOptions,
 ): { chosen: ChosenCase[]; left: Array<{ title: string; reason: string }> } {
   const left: Array<{ title: string; reason: string }> = [];
   const ranked: ChosenCase[] = [];
-  const answering = new Set(
-    sessions.flatMap(({ steps }) =>
+  // A server that misses a key, or a service, answers each call of a tool with the same error.
+  const refusing = new Set([
+    ...sessions.flatMap(({ steps }) =>
       steps.filter(({ observation }) => isAnswered(observation)).map(({ request }) => nameRequest(request)),
     ),
-  );
+    ...unexplored.flatMap(({ subject, reason }) => (isLimitOfWorld(reason) ? [subject] : [])),
+  ]);
   const counts = new Map<string, number>();
   const harmlessTools = new Set(harmless);
   for (const session of sessions) {
@@ -76,7 +74,7 @@ export function chooseCases(
         ? 'name a directory that only the explorer has'
         : settled.needsFiles && suiteWorkspace !== 'files'
           ? 'need files of the workspace'
-          : explainWorthless(settled, answering);
+          : explainWorthless(settled, refusing);
     if (settled === null || reason !== null) left.push({ title, reason: reason ?? '' });
     else {
       const position = ranked.length;
@@ -175,13 +173,13 @@ function nameJoint({ steps }: ExploredSession, harmless: ReadonlySet<string>): s
 
 /**
  * Explains why a session shows nothing that a person would assert; null if it does. An answer that only reads like an error is a refusal
- * where its tool answers other calls: a server that misses a key, or a service, answers each call so.
+ * of a tool in `refusing`.
  */
-function explainWorthless({ steps }: ExploredSession, answering: ReadonlySet<string>): string | null {
+function explainWorthless({ steps }: ExploredSession, refusing: ReadonlySet<string>): string | null {
   const last = steps.at(-1);
   const unflagged = steps.filter(({ observation }) => readsLikeError(observation.outcome));
   const isRefusal =
-    unflagged.length === 1 && last !== undefined && unflagged[0] === last && answering.has(nameRequest(last.request));
+    unflagged.length === 1 && last !== undefined && unflagged[0] === last && refusing.has(nameRequest(last.request));
   if (unflagged.length > 0 && !isRefusal) return 'have an answer that reads like an error';
   // The explorer knows too little about resources and prompts to say what is wrong with a request.
   const isOther = last !== undefined && last.request.kind !== 'tool' && isRefused(last.observation);
@@ -206,8 +204,10 @@ function rank({ adds, steps }: ExploredSession, counts: Map<string, number>): nu
   };
   const { request, observation, isValid } = last;
   if (request.kind !== 'tool') {
-    if (count(nameRequest(request).replaceAll(/\d+/g, '0')) >= longestSeries) return repeated;
-    return count(request.kind) < firstRequests ? 0 : 5;
+    const series = request.kind === 'completion' ? [request.argument, request.value === ''] : [];
+    const name = JSON.stringify([request.kind, nameRequest(request), ...series]).replaceAll(/\d+/g, '0');
+    if (count(name) >= longestSeries) return repeated;
+    return count(request.kind) < firstRequests ? (request.kind === 'completion' ? 2 : 0) : 5;
   }
   // Two names of one tool answer alike.
   const isLikeAnother = steps.length === 1 && count(JSON.stringify([request.arguments, observation.outcome])) > 0;

@@ -3,14 +3,8 @@ import { isJsonEqual, type JsonObject, listTexts } from '../../base/json.ts';
 import { type Ability, abilities } from '../../model/client-abilities.ts';
 import type { AddedCase } from '../../suite/add-cases.ts';
 import { createTaker, deriveSlug } from '../../suite/case-ids.ts';
-import {
-  type ExploredRequest,
-  type ExploredSession,
-  type Exploration,
-  type Finding,
-  nameRequest,
-  type ObservedStep,
-} from '../exploration.ts';
+import { type ExploredSession, type Exploration, type Finding, type ObservedStep } from '../exploration.ts';
+import { type ExploredRequest, nameRequest } from '../../model/explored-request.ts';
 import { pickFeatures } from '../features/feature.ts';
 import { isGuardedBy, isSameRequest } from '../features/list-features.ts';
 import type { HiddenTools } from '../find-hidden.ts';
@@ -220,6 +214,15 @@ function draftRequest(
     return found === undefined ? escapeText(text) : `{{${found.name}}}`;
   };
   if (request.kind === 'resource') return { readResource: escapeText(request.uri) };
+  if (request.kind === 'completion') {
+    const { argument, of, name, value, arguments: others } = request;
+    return {
+      complete: escapeText(argument),
+      [of]: escapeText(name),
+      ...(value !== '' && { value: escapeText(value) }),
+      ...(Object.keys(others).length > 0 && { arguments: mapTexts(others, escapeText) }),
+    };
+  }
   const own =
     request.kind === 'tool' ? { toolCall: escapeText(request.tool) } : { getPrompt: escapeText(request.prompt) };
   const kept = [...captures.values()].filter(({ step }) => step === index);

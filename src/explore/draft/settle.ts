@@ -1,11 +1,6 @@
 import { isJsonEqual } from '../../base/json.ts';
-import {
-  type ExploredRequest,
-  type ExploredSession,
-  nameRequest,
-  type ObservedStep,
-  type Outcome,
-} from '../exploration.ts';
+import { type ExploredSession, type ObservedStep, type Outcome } from '../exploration.ts';
+import { type ExploredRequest, nameRequest } from '../../model/explored-request.ts';
 import { type Feature, pickFeatures, states } from '../features/feature.ts';
 import { maskMachine, volatileMark } from '../stability/forms.ts';
 import { readOutcomeText } from '../stability/texts.ts';

@@ -1,7 +1,8 @@
 import { isRefused } from '../answers.ts';
 import { isJsonEqual } from '../../base/json.ts';
 import { clipText, formatCount, joinWords } from '../../base/text.ts';
-import { type ExploredRequest, type ExploredSession, nameRequest, type ObservedStep } from '../exploration.ts';
+import { type ExploredSession, type ObservedStep } from '../exploration.ts';
+import { type ExploredRequest, nameRequest } from '../../model/explored-request.ts';
 import { type Feature, pickFeatures, states } from '../features/feature.ts';
 import { describeTrait } from '../features/traits.ts';
 import { readOutcomeText } from '../stability/texts.ts';
@@ -160,8 +161,15 @@ function describeStep(
   const { request, observation } = step;
   const subject = nameRequest(request);
   if (request.kind === 'resource') return isRefused(observation) ? `Refuses to read ${subject}` : `Reads ${subject}`;
-  if (request.kind === 'prompt')
-    return isRefused(observation) ? `Refuses the prompt ${subject}` : `Gets the prompt ${subject}`;
+  if (request.kind === 'prompt') {
+    const given = Object.keys(request.arguments);
+    const start = isRefused(observation) ? 'Refuses' : 'Gets';
+    return `${start} the prompt ${subject}${given.length === 0 ? '' : ` with ${joinWords(given)}`}`;
+  }
+  if (request.kind === 'completion') {
+    const start = request.value === '' ? '' : ` from ${printValue(request.value).trim()}`;
+    return `${isRefused(observation) ? 'Refuses to complete' : 'Completes'} ${request.argument} of ${subject}${start}`;
+  }
   if (pickFeatures(adds, 'again').some(({ tool }) => tool === subject)) return `${subject} answers the same call again`;
   const first = steps[0]?.request;
   const after = steps.length > 1 && first !== undefined ? ` after ${describePrepared(first, { steps, adds })}` : '';
@@ -184,8 +192,11 @@ function describeAdded(adds: readonly Feature[], args: Readonly<Record<string, u
   const names = added.length === 0 ? Object.keys(args) : [...new Set(added)];
   const describe = (name: string) => {
     const found = pickFeatures(adds, 'trait').find((feature) => feature.name === name);
-    const words = found === undefined ? null : describeTrait(found.trait).words;
-    return `${name}${printValue(args[name])}${words === null ? '' : ` ${words}`}`;
+    const value = printValue(args[name]);
+    // The value says how many lines it has.
+    const isSaid = found === undefined || (found.trait === 'several lines' && value !== '');
+    const words = isSaid ? null : describeTrait(found.trait).words;
+    return `${name}${value}${words === null ? '' : ` ${words}`}`;
   };
   return joinWords(names.filter((name) => Object.hasOwn(args, name)).map(describe));
 }

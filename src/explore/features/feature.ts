@@ -1,12 +1,14 @@
 import type { Ability } from '../../model/client-abilities.ts';
 import { describeTrait, type Trait } from './traits.ts';
 
-/** Something that a session shows. `subject` is the name of a tool or a prompt, or the URI of a resource. */
+/** Something that a session shows. `subject` is the name of a tool or a prompt, or the URI of a resource or a template. */
 export type Feature =
-  /** An answer. */
+  /** An answer; `given` names the arguments. */
   | { kind: 'tool'; subject: string }
   | { kind: 'resource'; subject: string }
-  | { kind: 'prompt'; subject: string }
+  | { kind: 'prompt'; subject: string; given: readonly string[] }
+  /** Values that complete an argument, all or those with a start. */
+  | { kind: 'completion'; subject: string; argument: string; isStarted: boolean }
   /** A parameter in a call that was answered. */
   | { kind: 'parameter'; tool: string; name: string }
   /** Its value, where the schema lists the values that it can have. */
@@ -66,6 +68,7 @@ const places: { [Name in Kind]: Place | ((feature: FeatureOf<Name>) => Place) } 
   tool: { inCorpus: 0, inCases: 0 },
   resource: { inCorpus: 0, inCases: 6 },
   prompt: { inCorpus: 0, inCases: 6 },
+  completion: { inCorpus: 0, inCases: 6 },
   parameter: telling,
   value: telling,
   trait: ({ trait }) => (describeTrait(trait).isTelling ? telling : rest),

@@ -1,14 +1,15 @@
 import { escapeExpression } from '../../base/text.ts';
 import { isRecord, type JsonObject, isJsonEqual, listTexts, tryParseJson } from '../../base/json.ts';
-import { isAnswered, isRefused } from '../answers.ts';
-import { type ExploredRequest, nameRequest, type ObservedStep, type SessionRun } from '../exploration.ts';
+import { isAnswered, isRefused, listCompleted } from '../answers.ts';
+import { type ObservedStep, type SessionRun } from '../exploration.ts';
+import { type ExploredRequest, nameRequest } from '../../model/explored-request.ts';
 import type { Inventory } from '../inventory.ts';
 import { findTwins, isGiven, listPlaces, listSwitches, writeInCapitals } from '../schema/parameters.ts';
 import { readType } from '../schema/resolve.ts';
 import { maskForms } from '../stability/forms.ts';
 import { printMasked, readOutcomeText, readRefusal } from '../stability/texts.ts';
 import { mayCreate, readVerb, splitName } from '../vocabulary/names.ts';
-import { optionText } from '../vocabulary/typical-values.ts';
+import { isOption } from '../vocabulary/typical-values.ts';
 import { namesOfSearches } from '../vocabulary/vocabulary.ts';
 import { type Feature, nameFeature } from './feature.ts';
 import { findTrait } from './traits.ts';
@@ -34,8 +35,8 @@ export function listStepFeatures(step: ObservedStep | undefined, inventory: Inve
   const subject = nameRequest(request);
   const { outcome } = observation;
   if (isRefused(observation)) {
-    const words = maskValues(readRefusal(outcome), request);
-    return [{ kind: 'refusal', subject, words }, ...listGuards(request, words)];
+    const message = readRefusal(outcome);
+    return [{ kind: 'refusal', subject, words: maskValues(message, request) }, ...listGuards(request, message)];
   }
   if (outcome.kind !== 'result') return [];
   // A server may ask for roots at any time.
@@ -44,7 +45,14 @@ export function listStepFeatures(step: ObservedStep | undefined, inventory: Inve
   );
   const shape = describeShape(outcome.result['structuredContent'] ?? readOutcomeText(outcome));
   const result: Feature = { kind: 'result', subject, shape };
-  if (request.kind !== 'tool') return [{ kind: request.kind, subject }, result];
+  if (request.kind === 'completion') {
+    const { argument, value } = request;
+    return listCompleted(outcome).length === 0
+      ? []
+      : [{ kind: 'completion', subject, argument, isStarted: value !== '' }];
+  }
+  if (request.kind === 'prompt') return [{ kind: 'prompt', subject, given: Object.keys(request.arguments) }, result];
+  if (request.kind === 'resource') return [{ kind: 'resource', subject }, result];
   const tool = inventory.tools.find(({ name }) => name === request.tool);
   // A call that breaks the schema shows nothing that a caller may rely on.
   if (tool === undefined || isValid === false) return [];
@@ -69,12 +77,12 @@ export function listStepFeatures(step: ObservedStep | undefined, inventory: Inve
   return [{ kind: 'tool', subject }, ...parameters, result, ...asked];
 }
 
-/** Matches a refusal of a text that a program would take for an option. */
-export const refusesOption = /\b(?:start|begin|option|flag|dash|hyphen|inject)/i;
+/** Matches a refusal of a text that a program would take for an option, or that git takes for the path of a file. */
+export const refusesOption = /\b(?:start|begin|option|flag|dash|hyphen|inject|pathspec)/i;
 
 /** Lists the parameters in which a server refuses an option because it is one. */
-function listGuards(request: ExploredRequest, words: string): Feature[] {
-  if (request.kind !== 'tool' || !refusesOption.test(words)) return [];
+function listGuards(request: ExploredRequest, message: string): Feature[] {
+  if (request.kind !== 'tool' || !refusesOption.test(message)) return [];
   const { tool, arguments: args } = request;
   const guards = Object.keys(args).map((name) => ({ kind: 'guard' as const, tool, name }));
   return guards.filter((guard) => isGuardedBy(request, guard));
@@ -82,7 +90,7 @@ function listGuards(request: ExploredRequest, words: string): Feature[] {
 
 /** Checks if a call has an option as the parameter of a guard. */
 export const isGuardedBy = (request: ExploredRequest, { tool, name }: { tool: string; name: string }) =>
-  request.kind === 'tool' && request.tool === tool && request.arguments[name] === optionText;
+  request.kind === 'tool' && request.tool === tool && isOption(request.arguments[name]);
 
 /** Lists the texts of what a call before has made that a search has as arguments, in the same letters or in others. */
 function listSearches(steps: readonly ObservedStep[], index: number): Feature[] {

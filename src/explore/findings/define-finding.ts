@@ -1,4 +1,5 @@
-import type { ExploredRequest, FindingSeverity, ObservedStep } from '../exploration.ts';
+import type { FindingSeverity, ObservedStep } from '../exploration.ts';
+import type { ExploredRequest } from '../../model/explored-request.ts';
 import type { Inventory, ListedTool } from '../inventory.ts';
 
 /** A problem that a session shows. */

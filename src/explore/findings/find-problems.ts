@@ -1,7 +1,8 @@
 import { isAnswered } from '../answers.ts';
 import { isJsonEqual, type JsonObject } from '../../base/json.ts';
 import { checkSchema } from '../../engine/schema-check.ts';
-import type { ExploredRequest, Finding, Observation, ObservedStep, SessionRun } from '../exploration.ts';
+import type { Finding, Observation, ObservedStep, SessionRun } from '../exploration.ts';
+import type { ExploredRequest } from '../../model/explored-request.ts';
 import type { Inventory, ListedTool } from '../inventory.ts';
 import { describeSteps, judgeTrace } from '../lab.ts';
 import type { TimeShares } from '../time-shares.ts';

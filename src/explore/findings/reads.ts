@@ -1,6 +1,7 @@
 import { isAnswered } from '../answers.ts';
 import { isJsonEqual } from '../../base/json.ts';
-import type { ExploredRequest, ObservedStep } from '../exploration.ts';
+import type { ObservedStep } from '../exploration.ts';
+import type { ExploredRequest } from '../../model/explored-request.ts';
 import { printMasked } from '../stability/texts.ts';
 
 /** A call between two requests of the same reader. */

@@ -1,7 +1,8 @@
 import { isAnswered } from '../answers.ts';
 import { sharesText } from '../features/list-features.ts';
 import { isJsonEqual, type JsonObject, listTexts } from '../../base/json.ts';
-import type { ExploredRequest, ObservedStep } from '../exploration.ts';
+import type { ObservedStep } from '../exploration.ts';
+import type { ExploredRequest } from '../../model/explored-request.ts';
 import type { ListedTool } from '../inventory.ts';
 import type { WorkingCall } from '../knowledge.ts';
 import { isSameOutcome } from '../lab.ts';

@@ -3,7 +3,7 @@ import type { ListedTool } from '../inventory.ts';
 import type { Parameter } from '../schema/parameters.ts';
 import { readType } from '../schema/resolve.ts';
 import { readVerb, splitName } from '../vocabulary/names.ts';
-import { pathNames, unknownValues } from '../vocabulary/typical-values.ts';
+import { namesOfAddresses, localUrl, pathNames, unknownValues } from '../vocabulary/typical-values.ts';
 import { namesNewThing, readLimits } from '../vocabulary/vocabulary.ts';
 import { fileCanary } from '../world/canary.ts';
 import { buildArguments, callTool, type PhaseContext } from './phase.ts';
@@ -25,16 +25,18 @@ export async function provokeErrors({ lab, knowledge, tools }: PhaseContext): Pr
   const queues = tools.map((tool) => {
     const working = knowledge.working.get(tool.name);
     const args = working?.arguments ?? buildArguments(tool, knowledge);
-    return { tool, setup: working?.setup ?? [], calls: listWrongCalls(tool, args) };
+    const setup = working?.setup ?? [];
+    // Something unknown is only known as such where the rest of the call works.
+    const wrong = listWrongCalls(tool, args).map((call) => ({ ...call, before: call.kind === 'unknown' ? setup : [] }));
+    const own = listOwnAddresses(tool, args).map((changed) => ({ arguments: changed, before: setup }));
+    return { tool, calls: [...wrong, ...own] };
   });
   for (let round = 0; queues.some(({ calls }) => round < calls.length); round += 1) {
-    for (const { tool, calls, setup } of queues) {
+    for (const { tool, calls } of queues) {
       const call = calls[round];
       if (call === undefined) continue;
-      // Something unknown is only known as such where the rest of the call works.
-      const before = call.kind === 'unknown' ? setup : [];
-      const start = before.length === 0 ? 'used' : 'new';
-      await lab.run([...before, callTool(tool, call.arguments)], { phase: 'errors', start });
+      const start = call.before.length === 0 ? 'used' : 'new';
+      await lab.run([...call.before, callTool(tool, call.arguments)], { phase: 'errors', start });
     }
   }
 }
@@ -69,6 +71,13 @@ export function listWrongCalls(tool: ListedTool, args: JsonObject): WrongCall[] 
     errorKinds.flatMap((kind) => lists[kind].slice(index, index + 1)),
   );
   return rounds.flat();
+}
+
+/** Lists calls that lead a server which fetches what it is asked for to its own machine: a careful one refuses them. */
+function listOwnAddresses({ parameters }: ListedTool, args: JsonObject): JsonObject[] {
+  return parameters
+    .filter(({ name }) => typeof args[name] === 'string' && namesOfAddresses.test(splitName(name).join(' ')))
+    .map(({ name }) => ({ ...args, [name]: localUrl }));
 }
 
 /** Finds a value of a type that the schema does not allow; undefined if it allows any. */

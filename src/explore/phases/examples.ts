@@ -1,11 +1,13 @@
 import { isJsonEqual } from '../../base/json.ts';
 import { isAnswered } from '../answers.ts';
-import { type ExploredRequest, hasNoEffects, type ObservedStep } from '../exploration.ts';
-import type { ListedTemplate, ListedTool } from '../inventory.ts';
+import { hasNoEffects, type ObservedStep } from '../exploration.ts';
+import type { ExploredRequest } from '../../model/explored-request.ts';
+import type { ListedPrompt, ListedTemplate, ListedTool } from '../inventory.ts';
 import { isSameOutcome } from '../lab.ts';
 import { isNeededId } from '../schema/parameters.ts';
 import { findIdentifiers } from '../vocabulary/identifiers.ts';
 import { readVerb } from '../vocabulary/names.ts';
+import { completeArguments } from './completions.ts';
 import { buildArguments, callTool, type PhaseContext } from './phase.ts';
 import { settleRun } from './settle-run.ts';
 import { tryCall } from './try-call.ts';
@@ -20,18 +22,7 @@ export async function tryExamples(context: PhaseContext): Promise<void> {
     await lab.run([{ kind: 'resource', uri }], { phase: 'examples' });
   }
   for (const template of lab.inventory.templates) await readTemplate(template, context);
-  for (const prompt of lab.inventory.prompts) {
-    const args = Object.fromEntries(
-      prompt.arguments.map(({ name, description }) => [name, sampleText(name, description)]),
-    );
-    const run = await lab.run([{ kind: 'prompt', prompt: prompt.name, arguments: args }], { phase: 'examples' });
-    if (run !== null) knowledge.learn(run);
-    function sampleText(name: string, description: string): string {
-      const tool: ListedTool = { ...noTool, name: prompt.name };
-      const [value] = knowledge.listValues(tool, { name, isRequired: true, description, schema: { type: 'string' } });
-      return typeof value === 'string' ? value : 'alpha';
-    }
-  }
+  for (const prompt of lab.inventory.prompts) await getPrompt(prompt, context);
   for (const options of rounds) {
     for (const tool of sortTools(tools)) {
       if (knowledge.working.has(tool.name)) continue;
@@ -49,6 +40,24 @@ export async function tryExamples(context: PhaseContext): Promise<void> {
 /** Each tool gets its first calls before another one gets many. */
 const rounds = [{ changes: 1 }, {}];
 
+/** Gets a prompt with all its arguments, and with those alone that it requires. */
+async function getPrompt({ name: prompt, arguments: listed }: ListedPrompt, context: PhaseContext): Promise<void> {
+  const { lab, knowledge } = context;
+  const names = listed.map(({ name }) => name);
+  const completed = await completeArguments({ of: 'prompt', name: prompt }, names, context);
+  const sample = (name: string, description: string): string => {
+    const parameter = { name, isRequired: true, description, schema: { type: 'string' } };
+    const [value] = knowledge.listValues({ ...noTool, name: prompt }, parameter);
+    return completed.get(name) ?? (typeof value === 'string' ? value : 'alpha');
+  };
+  const required = listed.filter(({ isRequired }) => isRequired);
+  for (const given of required.length < listed.length ? [listed, required] : [listed]) {
+    const args = Object.fromEntries(given.map(({ name, description }) => [name, sample(name, description)]));
+    const run = await lab.run([{ kind: 'prompt', prompt, arguments: args }], { phase: 'examples' });
+    if (run !== null) knowledge.learn(run);
+  }
+}
+
 /** The most values with which one template is tried. */
 const maxFillings = 3;
 
@@ -56,15 +65,16 @@ const maxFillings = 3;
 const expression = /\{([+#./;?&]?)(\w+)(?::\d+|\*)?\}/g;
 
 /** Reads a resource of a template: its values are those of parameters with these names, the next ones if the server knows none. */
-async function readTemplate(
-  { uri, name, description }: ListedTemplate,
-  { lab, knowledge }: Pick<PhaseContext, 'lab' | 'knowledge'>,
-): Promise<void> {
-  const listTexts = (variable: string) =>
-    knowledge
-      .listValues({ ...noTool, name }, { name: variable, isRequired: true, description, schema: { type: 'string' } })
-      // A URI is no part of another one.
-      .filter((value): value is string => typeof value === 'string' && !/\{\{|:\/\//.test(value));
+async function readTemplate({ uri, name, description }: ListedTemplate, context: PhaseContext): Promise<void> {
+  const { lab, knowledge } = context;
+  const variables = [...uri.matchAll(expression)].flatMap(([, , variable = '']) => variable);
+  const completed = await completeArguments({ of: 'resourceTemplate', name: uri }, variables, context);
+  const listTexts = (variable: string) => {
+    const parameter = { name: variable, isRequired: true, description, schema: { type: 'string' } };
+    const values = [completed.get(variable), ...knowledge.listValues({ ...noTool, name }, parameter)];
+    // A URI is no part of another one.
+    return values.filter((value): value is string => typeof value === 'string' && !/\{\{|:\/\//.test(value));
+  };
   for (let round = 0; round < maxFillings; round += 1) {
     const filled = uri.replaceAll(expression, (_, operator: string, variable: string) => {
       const texts = listTexts(variable);

@@ -1,5 +1,6 @@
 import { isAnswered } from '../answers.ts';
-import type { ExploredRequest, ObservedStep } from '../exploration.ts';
+import type { ObservedStep } from '../exploration.ts';
+import type { ExploredRequest } from '../../model/explored-request.ts';
 import type { ListedTool } from '../inventory.ts';
 import type { WorkingCall } from '../knowledge.ts';
 import { rateSimilarity, readThing, splitName } from '../vocabulary/names.ts';

@@ -1,5 +1,6 @@
 import type { JsonObject } from '../../base/json.ts';
-import type { ExploredRequest, ObservedStep } from '../exploration.ts';
+import type { ObservedStep } from '../exploration.ts';
+import type { ExploredRequest } from '../../model/explored-request.ts';
 import type { ListedTool } from '../inventory.ts';
 import type { Knowledge } from '../knowledge.ts';
 import type { Lab } from '../lab.ts';

@@ -1,6 +1,6 @@
 import { isAnswered } from '../answers.ts';
 import { isJsonEqual, type JsonObject, listTexts } from '../../base/json.ts';
-import type { ExploredRequest } from '../exploration.ts';
+import type { ExploredRequest } from '../../model/explored-request.ts';
 import type { ListedTool } from '../inventory.ts';
 import type { WorkingCall } from '../knowledge.ts';
 import type { Parameter } from '../schema/parameters.ts';

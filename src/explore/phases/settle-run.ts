@@ -1,6 +1,7 @@
 import { isAnswered } from '../answers.ts';
 import { type KeptSession, chooseSessions } from '../corpus.ts';
-import { type ExploredRequest, nameRequest, type SessionRun } from '../exploration.ts';
+import { type SessionRun } from '../exploration.ts';
+import { type ExploredRequest, nameRequest } from '../../model/explored-request.ts';
 import type { Lab } from '../lab.ts';
 import { joinSessions, shiftReferences } from '../world/placeholders.ts';
 

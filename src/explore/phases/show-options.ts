@@ -1,6 +1,7 @@
 import { isAnswered } from '../answers.ts';
 import type { JsonObject } from '../../base/json.ts';
-import type { ExploredRequest, SessionRun } from '../exploration.ts';
+import type { SessionRun } from '../exploration.ts';
+import type { ExploredRequest } from '../../model/explored-request.ts';
 import type { ListedTool } from '../inventory.ts';
 import { isSameOutcome } from '../lab.ts';
 import { isOpenText } from '../schema/parameters.ts';

@@ -1,6 +1,7 @@
 import { isAnswered, isRefused } from '../answers.ts';
 import type { JsonObject } from '../../base/json.ts';
-import type { ExploredRequest, PhaseName, SessionRun } from '../exploration.ts';
+import type { PhaseName, SessionRun } from '../exploration.ts';
+import type { ExploredRequest } from '../../model/explored-request.ts';
 import type { ListedTool } from '../inventory.ts';
 import type { Parameter } from '../schema/parameters.ts';
 import { readRefusal } from '../stability/texts.ts';

@@ -1,7 +1,7 @@
 import { isRecord, type JsonObject, tryParseJson } from '../../base/json.ts';
 import { mapTexts } from '../../workspace/placeholders.ts';
 import type { ListedTool } from '../inventory.ts';
-import { isFixed, isOpenText, type Parameter } from '../schema/parameters.ts';
+import { isFixed, isOpenList, isOpenText, type Parameter } from '../schema/parameters.ts';
 import { readType } from '../schema/resolve.ts';
 import { splitName } from '../vocabulary/names.ts';
 import { optionText, specialText } from '../vocabulary/typical-values.ts';
@@ -92,8 +92,9 @@ function empty(parameter: Parameter, tool: ListedTool): string | undefined {
 }
 
 /** Writes an option where a program may pass a text on to another one: a careful server refuses it. */
-function writeOption(parameter: Parameter, tool: ListedTool): string | undefined {
+function writeOption(parameter: Parameter, tool: ListedTool): string | string[] | undefined {
   const { name } = parameter;
-  if (!isOpenText(parameter, tool.inputSchema) || findPathRole({ name, tool }) !== null) return undefined;
-  return namesOfFreeTexts.test(splitName(name).join(' ')) ? undefined : optionText;
+  if (namesOfFreeTexts.test(splitName(name).join(' '))) return undefined;
+  if (isOpenList(parameter, tool.inputSchema)) return [optionText];
+  return isOpenText(parameter, tool.inputSchema) && findPathRole({ name, tool }) === null ? optionText : undefined;
 }

@@ -1,6 +1,7 @@
 import { clipText, formatCount } from '../../base/text.ts';
 import { escapeTerminalText } from '../../report/escape/log.ts';
-import { type Counted, type ExploredRequest, type Exploration, type Finding, nameRequest } from '../exploration.ts';
+import { type Counted, type Exploration, type Finding } from '../exploration.ts';
+import { type ExploredRequest, printRequest } from '../../model/explored-request.ts';
 
 /** The files that a command has written, and the next command. */
 export interface Outcome {
@@ -73,9 +74,5 @@ export function countFindings(findings: readonly Finding[]): string {
 
 /** Prints the requests of a session on one line. */
 export function printSession(requests: readonly ExploredRequest[]): string {
-  const printed = requests.map((request) => {
-    const args = request.kind === 'resource' ? {} : request.arguments;
-    return Object.keys(args).length === 0 ? nameRequest(request) : `${nameRequest(request)} ${JSON.stringify(args)}`;
-  });
-  return clipText(printed.join(', then '), longestSession);
+  return clipText(requests.map(printRequest).join(', then '), longestSession);
 }

@@ -72,6 +72,12 @@ export function isFixed({ enum: members, const: constant, format, pattern }: Jso
 export const isOpenText = ({ schema }: Pick<Parameter, 'schema'>, root: JsonObject): boolean =>
   !isFixed(schema) && listBranches(schema, root).some((branch) => readType(branch) === 'string');
 
+/** Checks if a parameter takes a list of texts, and its schema does not say which ones. */
+export const isOpenList = ({ schema }: Pick<Parameter, 'schema'>, root: JsonObject): boolean =>
+  listBranches(schema, root).some(
+    ({ items }) => isRecord(items) && isOpenText({ schema: resolveSchema(items, root) }, root),
+  );
+
 const firstOfTwo = /^(?:from|source|src|base|input|in)\b/;
 const secondOfTwo = /^(?:to|target|dst|dest|quote|output|out)\b/;
 

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { listTexts } from '../../base/json.ts';
-import type { ExploredRequest } from '../exploration.ts';
+import type { ExploredRequest } from '../../model/explored-request.ts';
 import { readFileTexts } from '../vocabulary/file-texts.ts';
 import { readFileTimes, type Workspace } from '../../workspace/workspace.ts';
 import type { KeepsPart } from './forms.ts';

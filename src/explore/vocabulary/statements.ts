@@ -1,5 +1,5 @@
 import { type JsonObject, listTexts } from '../../base/json.ts';
-import type { ExploredRequest } from '../exploration.ts';
+import type { ExploredRequest } from '../../model/explored-request.ts';
 import { splitName } from './names.ts';
 
 /** Statements of SQL that change a database, apart from those that only change its settings. */

@@ -16,6 +16,11 @@ export const otherIndent = ' '.repeat(6);
 /** How git names the last commit. */
 export const lastCommit = 'HEAD';
 
+export const namesOfAddresses = /\b(?:url|uri|link|endpoint|href|website)\b/;
+
+/** An address of the machine that a server runs on. */
+export const localUrl = 'http://localhost/';
+
 export const typicalTexts: readonly TypicalValues[] = [
   { name: /\b(?:time zone|timezone|tz)\b/, values: ['Europe/London', 'America/New_York', 'UTC'] },
   { name: /\b(?:date time|datetime|timestamp|iso date)\b/, values: ['2024-01-15T12:00:00Z', '2024-01-15'] },
@@ -30,8 +35,8 @@ export const typicalTexts: readonly TypicalValues[] = [
   { name: /\bcron\b|\bschedule\b/, values: ['0 9 * * 1', '*/5 * * * *'] },
   { name: /\bdata uri\b/, values: ['data:text/plain,hello'] },
   {
-    name: /\b(?:url|uri|link|endpoint|href|website)\b/,
-    values: ['https://example.com/', 'data:text/plain,hello', 'http://localhost/'],
+    name: namesOfAddresses,
+    values: ['https://example.com/', 'data:text/plain,hello', localUrl],
   },
   { name: /\b(?:host|hostname|domain)\b/, values: ['example.com', 'localhost'] },
   { name: /\b(?:ip|ip address|ipv4)\b/, values: ['192.0.2.1', '127.0.0.1'] },
@@ -194,6 +199,10 @@ export const otherNames = ['omega', 'kappa'] as const;
 
 /** A text that programs take for an option of the command that they run. */
 export const optionText = '--all';
+
+/** Checks if an argument is an option, or a list of one. */
+export const isOption = (value: unknown): boolean =>
+  value === optionText || (Array.isArray(value) && value.length === 1 && value[0] === optionText);
 
 /** More lines, results and the like than a small workspace has. */
 export const largeNumber = 1000;

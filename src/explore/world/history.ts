@@ -1,5 +1,6 @@
 import { isJsonEqual } from '../../base/json.ts';
-import type { ExploredRequest, Observation } from '../exploration.ts';
+import type { Observation } from '../exploration.ts';
+import type { ExploredRequest } from '../../model/explored-request.ts';
 
 /** How a world is after a request: `clean` as before, `used` with something more in it, `spoilt` with something less. */
 export type Trace = 'clean' | 'used' | 'spoilt';

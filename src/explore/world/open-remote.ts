@@ -2,8 +2,10 @@ import { isRecord } from '../../base/json.ts';
 import { type Clock, race } from '../../base/time.ts';
 import { classifyCallFault } from '../../mcp/faults.ts';
 import type { Session } from '../../mcp/session.ts';
-import type { ExploredRequest, Observation, Outcome } from '../exploration.ts';
+import type { Observation, Outcome } from '../exploration.ts';
+import type { ExploredRequest } from '../../model/explored-request.ts';
 import { fillReferences } from './placeholders.ts';
+import { writeRequest } from './write-request.ts';
 import { readResult, type World, type WorldSource } from './world.ts';
 
 /** The means to reach a server at a URL. Disposing it ends a server that was started for it. */
@@ -60,12 +62,7 @@ function createRemoteWorld(
   };
   const start = (request: ExploredRequest, options: { signal: AbortSignal }): Promise<unknown> => {
     if (request.kind === 'tool') return session.callTool(request.tool, request.arguments, options);
-    return request.kind === 'resource'
-      ? session.request({ method: 'resources/read', params: { uri: request.uri } }, options)
-      : session.request(
-          { method: 'prompts/get', params: { name: request.prompt, arguments: request.arguments } },
-          options,
-        );
+    return session.request(writeRequest(request), options);
   };
   return {
     handshake: session.handshake,

@@ -3,7 +3,7 @@ import { appendAll } from '../../base/lists.ts';
 import { type Capture, findCaptured } from '../../checks/captures.ts';
 import type { PlacePaths } from '../../workspace/place.ts';
 import { mapTexts } from '../../workspace/placeholders.ts';
-import type { ExploredRequest } from '../exploration.ts';
+import type { ExploredRequest } from '../../model/explored-request.ts';
 
 /** The directories of a world, by the names of their placeholders. */
 export interface WorldPaths extends PlacePaths {

@@ -13,6 +13,9 @@ const limits: ReadonlyArray<{ pattern: RegExp; reason: string }> = [
   },
 ];
 
+/** Checks if a reason for what was not explored is a limit of the world. */
+export const isLimitOfWorld = (reason: string): boolean => limits.some((limit) => limit.reason === reason);
+
 /** Explains why the world, and not the server, is the reason for an error; null if nothing says so. */
 export function explainRefusalByWorld({ outcome }: Pick<Observation, 'outcome'>): string | null {
   const text =

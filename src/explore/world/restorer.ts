@@ -1,5 +1,6 @@
 import { isAnswered } from '../answers.ts';
-import { type ExploredRequest, hasNoEffects, nameRequest, type Observation } from '../exploration.ts';
+import { hasNoEffects, type Observation } from '../exploration.ts';
+import { type ExploredRequest, nameRequest } from '../../model/explored-request.ts';
 import { isLike } from '../stability/compare-observations.ts';
 import type { History, JudgeTrace, SentRequest } from './history.ts';
 import type { World } from './world.ts';

@@ -3,18 +3,13 @@ import { isRecord, isTooDeep, type JsonObject } from '../../base/json.ts';
 import { readToolResult } from '../../mcp/tasks.ts';
 import { classifyCallFault } from '../../mcp/faults.ts';
 import type { Handshake } from '../../mcp/protocol.ts';
-import {
-  type ExploredRequest,
-  hasNoEffects,
-  type Observation,
-  type Outcome,
-  type Unexplored,
-  type AddedFiles,
-} from '../exploration.ts';
+import { hasNoEffects, type Observation, type Outcome, type Unexplored, type AddedFiles } from '../exploration.ts';
+import { type ExploredRequest } from '../../model/explored-request.ts';
 import type { Connection, Reply } from './connection.ts';
 import { hidePaths, showPaths } from '../../workspace/placeholders.ts';
 import { fillReferences, toObject, type WorldPaths } from './placeholders.ts';
 import { putBack, readStarted } from './put-back.ts';
+import { writeRequest } from './write-request.ts';
 import { compareSnapshots, type Snapshot, takeSnapshot } from './snapshot.ts';
 import type { Ability } from '../../model/client-abilities.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
@@ -115,7 +110,11 @@ export async function createWorld(
     send: async (request) => {
       // What it asked before belongs to no request.
       connection.takeAsked();
-      const { method, params } = writeRequest(fillReferences(showPaths(request, paths), results));
+      const filled = fillReferences(showPaths(request, paths), results);
+      const { method, params } =
+        filled.kind === 'tool'
+          ? { method: 'tools/call', params: { name: filled.tool, arguments: filled.arguments } }
+          : writeRequest(filled);
       const reply = await connection.request(method, params);
       results.push(reply.kind === 'response' ? reply.response.result : undefined);
       isLost ||= reply.kind !== 'response';
@@ -148,19 +147,12 @@ export async function createWorld(
   };
 }
 
-function writeRequest(request: ExploredRequest): { method: string; params: JsonObject } {
-  switch (request.kind) {
-    case 'tool':
-      return { method: 'tools/call', params: { name: request.tool, arguments: request.arguments } };
-    case 'resource':
-      return { method: 'resources/read', params: { uri: request.uri } };
-    case 'prompt':
-      return { method: 'prompts/get', params: { name: request.prompt, arguments: request.arguments } };
-  }
-}
-
-/** The member that a result must have, by the kind of its request. Results of tools are checked as a whole. */
-const requiredLists = { resource: 'contents', prompt: 'messages' } as const;
+/** The list that a result must have, by the kind of its request. Results of tools are checked as a whole. */
+const requiredLists = {
+  resource: ['contents'],
+  prompt: ['messages'],
+  completion: ['completion', 'values'],
+} as const;
 
 function readOutcome(kind: ExploredRequest['kind'], reply: Reply): Outcome {
   if (reply.kind === 'ended') {
@@ -177,10 +169,11 @@ function readOutcome(kind: ExploredRequest['kind'], reply: Reply): Outcome {
 export function readResult(kind: ExploredRequest['kind'], result: unknown): Outcome {
   if (isTooDeep(result)) return { kind: 'malformed', message: 'it is nested too deeply' };
   if (kind !== 'tool') {
-    const list = requiredLists[kind];
-    return isRecord(result) && Array.isArray(result[list])
+    const path = requiredLists[kind];
+    const list = path.reduce<unknown>((value, name) => (isRecord(value) ? value[name] : undefined), result);
+    return isRecord(result) && Array.isArray(list)
       ? { kind: 'result', isError: false, result }
-      : { kind: 'malformed', message: `/${list}: expected array` };
+      : { kind: 'malformed', message: `/${path.join('/')}: expected array` };
   }
   try {
     const { isError = false } = readToolResult(result, 'tools/call');

@@ -1,4 +1,5 @@
-import type { ExploredRequest, Observation } from '../exploration.ts';
+import type { Observation } from '../exploration.ts';
+import type { ExploredRequest } from '../../model/explored-request.ts';
 import {
   addSession,
   findServed,

@@ -1,10 +1,10 @@
+import { printRequest } from '../../model/explored-request.ts';
 import { clipText, endSentence, formatCount } from '../../base/text.ts';
 import {
   type BehaviourDifference,
   type BehaviourDisposition,
   behaviourKinds,
   type BehaviourReport,
-  type BehaviourRequest,
 } from '../../model/behaviour.ts';
 import { compareTexts } from '../differences.ts';
 import { type Alike, describeAlike, groupAlike } from './alike.ts';
@@ -143,12 +143,6 @@ function listSides({ before, after }: BehaviourDifference): Line[] {
 
 function nameDifference({ kind, tool, pointer, disposition }: BehaviourDifference): Line {
   return [asMark(marks[disposition]), ` ${kind} `, nameTool(tool), ...(pointer === '' ? [] : [' ', asName(pointer)])];
-}
-
-function printRequest(request: BehaviourRequest): string {
-  if (request.kind === 'resource') return request.uri;
-  const name = request.kind === 'tool' ? request.tool : request.prompt;
-  return Object.keys(request.arguments).length === 0 ? name : `${name} ${JSON.stringify(request.arguments)}`;
 }
 
 /** Composes what the comparison does not cover, with the reasons. */

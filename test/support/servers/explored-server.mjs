@@ -309,6 +309,17 @@ const sets = {
         changeSheet(sheetName, (rows) => (rows === 0 ? 'Invalid cell. The sheet has 0 rows.' : rows)),
     },
   },
+  sites: {
+    fetch_site: {
+      schema: object({ url: string }),
+      hints: reads,
+      call: ({ url }) => {
+        if (!url.startsWith('http')) return structured({ error: 'only URLs of http are allowed' });
+        const isOwn = new URL(url).hostname === 'localhost';
+        return structured({ error: isOwn ? 'localhost is not public' : 'connect ECONNREFUSED' });
+      },
+    },
+  },
   words: {
     shout: {
       schema: object(
@@ -619,6 +630,7 @@ function findMistake({ properties = {}, required = [] }, args) {
 }
 
 const isModern = process.argv.includes('modern');
+const hasTours = process.argv.includes('tours');
 const clientKey = 'io.modelcontextprotocol/clientCapabilities';
 /** The capabilities of the client. */
 let client = {};
@@ -634,15 +646,33 @@ const answers = {
   ...(!isModern && { initialize }),
   ping: () => ({}),
   'tools/list': listTools,
+  ...(hasTours && { 'prompts/list': listPrompts, 'prompts/get': getPrompt, 'completion/complete': complete }),
 };
 
 function initialize({ capabilities }) {
   client = capabilities;
   return {
     protocolVersion: '2025-11-25',
-    capabilities: { tools: {} },
+    capabilities: { tools: {}, ...(hasTours && { prompts: {}, completions: {} }) },
     serverInfo: { name: 'explored', version: process.env.VERSION ?? '1.2.3' },
   };
+}
+
+function listPrompts() {
+  const argument = (name, required) => ({ name, required });
+  return { prompts: [{ name: 'plan_tour', arguments: [argument('city', true), argument('street', false)] }] };
+}
+
+function getPrompt({ arguments: { city, street = 'any street' } }) {
+  const said = `Plan a tour of ${city}, from ${street}.`;
+  return { messages: [{ role: 'user', content: { type: 'text', text: said } }] };
+}
+
+/** Completes a city, and a street of the city that is chosen. */
+function complete({ argument: { name, value }, context = {} }) {
+  const streets = { Oslo: ['Akersgata', 'Bygata'] }[context.arguments?.city] ?? [];
+  const known = name === 'city' ? ['Oslo', 'Riga', 'Rome'] : streets;
+  return { completion: { values: known.filter((each) => each.startsWith(value)) } };
 }
 
 function listTools() {

@@ -1,6 +1,7 @@
 import { isAnswered } from '../../answers.ts';
 import { isJsonEqual } from '../../../base/json.ts';
-import { nameRequest, type ObservedStep } from '../../exploration.ts';
+import type { ObservedStep } from '../../exploration.ts';
+import { nameRequest } from '../../../model/explored-request.ts';
 import { describeFiles } from '../describe-files.ts';
 import { defineFinding, type Problem } from '../define-finding.ts';
 import { hasChanged, listBetween } from '../reads.ts';

@@ -1,4 +1,4 @@
-import { nameRequest } from '../../exploration.ts';
+import { nameRequest } from '../../../model/explored-request.ts';
 import { defineFinding, type Problem } from '../define-finding.ts';
 import { describeFiles } from '../describe-files.ts';
 import { hasChanged, listBetween } from '../reads.ts';
