@@ -3,7 +3,7 @@ import { isJsonEqual, type JsonObject } from '../base/json.ts';
 import { isRefused, readsLikeError } from '../explore/answers.ts';
 import type { Outcome } from '../explore/exploration.ts';
 import type { ExploredRequest } from '../model/explored-request.ts';
-import { refusesOption } from '../explore/features/list-features.ts';
+import { refusesOption, refusesOwnAddress } from '../explore/features/list-features.ts';
 import { readOutcomeText } from '../explore/stability/texts.ts';
 import { isOption } from '../explore/vocabulary/typical-values.ts';
 import { namesOutside } from '../explore/world/canary.ts';
@@ -128,9 +128,7 @@ const guarded: readonly Guard[] = [
   {
     what: 'an address of the own machine is no longer refused',
     isIn: (request) => ownAddress.test(JSON.stringify(request)),
-    // Because of the address, and not of its scheme or port.
-    refusal:
-      /\b(?:public|private|loopback|localhost|internal|reserved|ssrf)\b|\b(?:host|address|domain|ip)\b.{0,40}\b(?:blocked|allowed|denied|forbidden|permitted)\b/i,
+    refusal: refusesOwnAddress,
     behind:
       /\bconnection refused\b|\bECONN[A-Z]+\b|\bErrno \d|\bos error \d|\b(?:could not|cannot|failed to) connect\b|\bfetch failed\b/i,
   },

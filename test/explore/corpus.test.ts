@@ -235,7 +235,7 @@ describe('chooseSessions', () => {
     expect(kept.flatMap(({ adds }) => pickFeatures(adds, 'effect'))).toHaveLength(1);
   });
 
-  it('keeps the refusal of an option apart from that of any other text', () => {
+  it('keeps the refusal of an option, and of the own machine, apart from that of any other text', () => {
     const refuse = (path: string | string[], message: string): ObservedStep => {
       const step = call('read_file', { path });
       return { ...step, observation: { ...step.observation, outcome: { kind: 'error', code: -32_602, message } } };
@@ -244,10 +244,14 @@ describe('chooseSessions', () => {
     const guarded = refuse('--all', "Invalid path: '--all' cannot start with '-'");
     const unknown = refuse('--all', "No such file: '--all'");
     const listed = refuse(['--all'], "git add -- --all: pathspec '--all' did not match any files");
-    const features = [guarded, unknown, listed].map((step) =>
+    const own = [
+      refuse('http://127.0.0.1/', 'The address is not public'),
+      refuse('http://127.0.0.1/', 'Only https is allowed'),
+    ];
+    const features = [guarded, unknown, listed, ...own].map((step) =>
       pickFeatures(listFeatures([step], inventory), 'guard', 'value', 'trait'),
     );
-    expect(features).toEqual([[guard], [], [guard]]);
+    expect(features).toEqual([[guard], [], [guard], [guard], []]);
   });
 
   it('counts refusals that name other files of the workspace once', () => {

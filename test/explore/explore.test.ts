@@ -159,8 +159,8 @@ describe('exploreAndCheck', () => {
         { assert: { toolResultEquals: { error: 'only URLs of http are allowed' }, partial: true } },
       ],
       [
-        { toolCall: 'fetch_site', arguments: { url: 'http://localhost/' } },
-        { assert: { toolResultEquals: { error: 'localhost is not public' }, partial: true } },
+        { toolCall: 'fetch_site', arguments: { url: 'http://127.0.0.1/' } },
+        { assert: { toolResultEquals: { error: '127.0.0.1 is not public' }, partial: true } },
       ],
     ]);
     expect(left).toEqual([]);
@@ -172,7 +172,7 @@ describe('exploreAndCheck', () => {
     ]);
   });
 
-  it('completes arguments from nothing and from a start, and gets prompts with the arguments that are required alone', async () => {
+  it('completes arguments from nothing and from a start, changes what a prompt refuses, and gets it with what it requires alone', async () => {
     const exploration = await exploreInTest(nameExploredServer('tours'));
     const { cases } = draftCases(exploration, draftEverything);
     expect(cases.map(({ content }) => [content['title'], content['steps']])).toEqual([
@@ -199,17 +199,17 @@ describe('exploreAndCheck', () => {
         ],
       ],
       [
-        'Gets the prompt plan_tour with city and street',
+        'Gets the prompt plan_tour with city, street and days',
         [
-          { getPrompt: 'plan_tour', arguments: { city: 'Oslo', street: 'Akersgata' } },
-          { assert: { promptContains: 'Plan a tour of Oslo, from Akersgata.' } },
+          { getPrompt: 'plan_tour', arguments: { city: 'Oslo', street: 'Akersgata', days: '1' } },
+          { assert: { promptContains: 'Plan a tour of Oslo, from Akersgata, of 1 days.' } },
         ],
       ],
       [
         'Gets the prompt plan_tour with city',
         [
           { getPrompt: 'plan_tour', arguments: { city: 'Oslo' } },
-          { assert: { promptContains: 'Plan a tour of Oslo, from any street.' } },
+          { assert: { promptContains: 'Plan a tour of Oslo, from any street, of 1 days.' } },
         ],
       ],
     ]);

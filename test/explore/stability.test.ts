@@ -12,6 +12,8 @@ describe('maskForms', () => {
     '1700000000123',
     '3f2504e0-4f89-41d3-9a0c-0305e82c3301',
     'v1.2.3-beta.1',
+    '192.0.2.17',
+    '127.0.0.12',
     '12.5 ms',
     'localhost:8080',
     'Thursday',
@@ -41,6 +43,7 @@ describe('maskForms', () => {
     'in 3 steps',
     'May',
     '1.2',
+    '127.0.0.1',
     'octopus 3',
   ])('leaves %s as it is', (text) => {
     expect(hasVolatileForm(text)).toBe(text === '10 ms-words');

@@ -382,6 +382,8 @@ describe('proposeChanges', () => {
       { path: '{{workspace}}/docs/a.txt' },
       { path: '{{workspace}}/docs' },
     ],
+    ['Invalid path: alpha. Must be a finite positive integer.', { path: 'alpha' }, { path: '1' }],
+    ['path must be a number', { path: '3' }, { path: 'other path' }],
     ['Error: invalid base64 input', { path: 'alpha' }, { path: 'aGVsbG8=' }],
     ['invalid regex: nothing to repeat at position 0', { path: '*' }, { path: 'a+' }],
     ['ENOTDIR: a.txt', { path: 'a.txt' }, { path: '.' }],

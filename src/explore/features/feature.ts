@@ -15,7 +15,7 @@ export type Feature =
   | { kind: 'value'; tool: string; name: string; value: unknown }
   /** What its value has that others do not have. */
   | { kind: 'trait'; tool: string; name: string; trait: Trait }
-  /** A parameter in which the server refuses an option because it is one. */
+  /** A parameter in which the server refuses an option, or its own machine, for what it is. */
   | { kind: 'guard'; tool: string; name: string }
   /** A refusal, with its words without the values of the call. */
   | { kind: 'refusal'; subject: string; words: string }

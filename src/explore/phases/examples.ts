@@ -2,12 +2,12 @@ import { isJsonEqual } from '../../base/json.ts';
 import { isAnswered } from '../answers.ts';
 import { hasNoEffects, type ObservedStep } from '../exploration.ts';
 import type { ExploredRequest } from '../../model/explored-request.ts';
-import type { ListedPrompt, ListedTemplate, ListedTool } from '../inventory.ts';
+import type { ListedTool } from '../inventory.ts';
 import { isSameOutcome } from '../lab.ts';
 import { isNeededId } from '../schema/parameters.ts';
 import { findIdentifiers } from '../vocabulary/identifiers.ts';
 import { readVerb } from '../vocabulary/names.ts';
-import { completeArguments } from './completions.ts';
+import { getPrompt, readTemplate } from './text-arguments.ts';
 import { buildArguments, callTool, type PhaseContext } from './phase.ts';
 import { settleRun } from './settle-run.ts';
 import { tryCall } from './try-call.ts';
@@ -39,67 +39,6 @@ export async function tryExamples(context: PhaseContext): Promise<void> {
 
 /** Each tool gets its first calls before another one gets many. */
 const rounds = [{ changes: 1 }, {}];
-
-/** Gets a prompt with all its arguments, and with those alone that it requires. */
-async function getPrompt({ name: prompt, arguments: listed }: ListedPrompt, context: PhaseContext): Promise<void> {
-  const { lab, knowledge } = context;
-  const names = listed.map(({ name }) => name);
-  const completed = await completeArguments({ of: 'prompt', name: prompt }, names, context);
-  const sample = (name: string, description: string): string => {
-    const parameter = { name, isRequired: true, description, schema: { type: 'string' } };
-    const [value] = knowledge.listValues({ ...noTool, name: prompt }, parameter);
-    return completed.get(name) ?? (typeof value === 'string' ? value : 'alpha');
-  };
-  const required = listed.filter(({ isRequired }) => isRequired);
-  for (const given of required.length < listed.length ? [listed, required] : [listed]) {
-    const args = Object.fromEntries(given.map(({ name, description }) => [name, sample(name, description)]));
-    const run = await lab.run([{ kind: 'prompt', prompt, arguments: args }], { phase: 'examples' });
-    if (run !== null) knowledge.learn(run);
-  }
-}
-
-/** The most values with which one template is tried. */
-const maxFillings = 3;
-
-/** An expression that stands for one value, with an operator before it or a modifier after it. */
-const expression = /\{([+#./;?&]?)(\w+)(?::\d+|\*)?\}/g;
-
-/** Reads a resource of a template: its values are those of parameters with these names, the next ones if the server knows none. */
-async function readTemplate({ uri, name, description }: ListedTemplate, context: PhaseContext): Promise<void> {
-  const { lab, knowledge } = context;
-  const variables = [...uri.matchAll(expression)].flatMap(([, , variable = '']) => variable);
-  const completed = await completeArguments({ of: 'resourceTemplate', name: uri }, variables, context);
-  const listTexts = (variable: string) => {
-    const parameter = { name: variable, isRequired: true, description, schema: { type: 'string' } };
-    const values = [completed.get(variable), ...knowledge.listValues({ ...noTool, name }, parameter)];
-    // A URI is no part of another one.
-    return values.filter((value): value is string => typeof value === 'string' && !/\{\{|:\/\//.test(value));
-  };
-  for (let round = 0; round < maxFillings; round += 1) {
-    const filled = uri.replaceAll(expression, (_, operator: string, variable: string) => {
-      const texts = listTexts(variable);
-      const text = texts[Math.min(round, texts.length - 1)] ?? 'alpha';
-      if (operator === '?' || operator === '&') return `${operator}${variable}=${encodeURIComponent(text)}`;
-      return operator === '+' ? text : `${operator}${encodeURIComponent(text)}`;
-    });
-    // A list of variables in one expression stays as it is.
-    if (filled.includes('{')) return;
-    const run = await lab.run([{ kind: 'resource', uri: filled }], { phase: 'examples' });
-    const [step] = run?.steps ?? [];
-    if (step === undefined || isAnswered(step.observation)) return;
-  }
-}
-
-const noTool: ListedTool = {
-  name: '',
-  description: '',
-  inputSchema: {},
-  outputSchema: null,
-  hints: {},
-  isReadOnly: false,
-  needsTask: false,
-  parameters: [],
-};
 
 /** Sorts tools: those that read first, and those that remove last. */
 export function sortTools(tools: readonly ListedTool[]): ListedTool[] {

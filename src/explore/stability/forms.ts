@@ -32,8 +32,8 @@ const forms: readonly RegExp[] = [
   /(?<![\d.])1\d{9}(?:\.\d+|\d{3}(?:\d{3})?)?(?![\d.])/g,
   /\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b/gi,
   /\b(?=[0-9a-f]*\d)(?=[0-9a-f]*[a-f])[0-9a-f]{12,64}\b/g,
-  // A version of a program or a library.
-  /\bv?\d+\.\d+\.\d+(?:-[\w.]+)?(?:\+[\w.]+)?\b/g,
+  // A version of a program or a library, or an address of another machine.
+  /(?<!\w|\d\.)(?!127\.0\.0\.1(?![\w.]))v?\d+\.\d+\.\d+(?:\.\d+)?(?:-[\w.]+)?(?:\+[\w.]+)?\b/g,
   // How long something took.
   /\b\d+(?:\.\d+)? ?(?:ms|µs|us|ns|milliseconds?|secs?)\b/g,
   /\b(?:localhost|127\.0\.0\.1|\[::1\]):\d{2,5}\b/g,

@@ -68,6 +68,11 @@ const requests: readonly Request[] = [
     pattern: /\binvalid (?:url|uri)\b|\b(?:valid|absolute) (?:url|uri)\b/i,
     suggest: () => ['https://example.com/', 'data:text/plain,hello'],
   },
+  {
+    pattern:
+      /\b(?:must|should|needs? to|has to) be (?:an? )?(?:\w+ ){0,3}(?:integer|number)\b|\binvalid literal for int\b/i,
+    suggest: (_, refused) => (typeof refused === 'string' && !/^\d+$/.test(refused) ? ['1', '2'] : []),
+  },
   { pattern: /\b(?:invalid|valid) uuid\b|badly formed hexadecimal UUID/i, suggest: format('uuid') },
   { pattern: /\b(?:invalid|valid) e-?mail\b/i, suggest: format('email') },
   {

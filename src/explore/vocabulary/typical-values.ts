@@ -19,7 +19,7 @@ export const lastCommit = 'HEAD';
 export const namesOfAddresses = /\b(?:url|uri|link|endpoint|href|website)\b/;
 
 /** An address of the machine that a server runs on. */
-export const localUrl = 'http://localhost/';
+export const localUrl = 'http://127.0.0.1/';
 
 export const typicalTexts: readonly TypicalValues[] = [
   { name: /\b(?:time zone|timezone|tz)\b/, values: ['Europe/London', 'America/New_York', 'UTC'] },

@@ -315,8 +315,8 @@ const sets = {
       hints: reads,
       call: ({ url }) => {
         if (!url.startsWith('http')) return structured({ error: 'only URLs of http are allowed' });
-        const isOwn = new URL(url).hostname === 'localhost';
-        return structured({ error: isOwn ? 'localhost is not public' : 'connect ECONNREFUSED' });
+        const isOwn = new URL(url).hostname === '127.0.0.1';
+        return structured({ error: isOwn ? '127.0.0.1 is not public' : 'connect ECONNREFUSED' });
       },
     },
   },
@@ -660,18 +660,21 @@ function initialize({ capabilities }) {
 
 function listPrompts() {
   const argument = (name, required) => ({ name, required });
-  return { prompts: [{ name: 'plan_tour', arguments: [argument('city', true), argument('street', false)] }] };
+  const listed = [argument('city', true), argument('street', false), argument('days', false)];
+  return { prompts: [{ name: 'plan_tour', arguments: listed }] };
 }
 
-function getPrompt({ arguments: { city, street = 'any street' } }) {
-  const said = `Plan a tour of ${city}, from ${street}.`;
+function getPrompt({ arguments: { city, street = 'any street', days = '1' } }) {
+  if (!/^\d+$/.test(days))
+    return { error: { code: -32_602, message: `Invalid days: ${days}. Must be a positive integer.` } };
+  const said = `Plan a tour of ${city}, from ${street}, of ${days} days.`;
   return { messages: [{ role: 'user', content: { type: 'text', text: said } }] };
 }
 
 /** Completes a city, and a street of the city that is chosen. */
 function complete({ argument: { name, value }, context = {} }) {
   const streets = { Oslo: ['Akersgata', 'Bygata'] }[context.arguments?.city] ?? [];
-  const known = name === 'city' ? ['Oslo', 'Riga', 'Rome'] : streets;
+  const known = { city: ['Oslo', 'Riga', 'Rome'], street: streets }[name] ?? [];
   return { completion: { values: known.filter((each) => each.startsWith(value)) } };
 }
 
@@ -728,7 +731,8 @@ for await (const line of createInterface({ input: process.stdin })) {
     const answer = answers[method]?.(params);
     send({
       id,
-      ...(answer === undefined ? { error: { code: -32_601, message: 'Method not found' } } : { result: answer }),
+      ...(answer === undefined && { error: { code: -32_601, message: 'Method not found' } }),
+      ...(answer?.error === undefined ? { result: answer } : answer),
     });
     continue;
   }
