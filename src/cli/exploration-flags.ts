@@ -26,7 +26,7 @@ export function addExplorationFlags(command: Command): void {
         undefined,
       ),
     )
-    .addOption(add('--budget <requests>', 'How many requests to send. [500, or 10 for each tool]'))
+    .addOption(add('--budget <requests>', 'How many requests to send. [500, or 25 for each tool]'))
     .addOption(
       add('--time-limit <duration>', 'A safety stop: after it, the exploration is cut. [2m]').default('2m', undefined),
     )

@@ -1,3 +1,4 @@
+import { isRefused } from './answers.ts';
 import type { ObservedStep, SessionRun } from './exploration.ts';
 import { type Feature, findPlace, nameFeature, pickFeatures } from './features/feature.ts';
 import {
@@ -17,7 +18,7 @@ export interface KeptSession {
 }
 
 /** The most sessions for each tool, and at least. */
-const sessionsPerTool = 5;
+const sessionsPerTool = 6;
 const leastSessions = 60;
 
 /** The most different refusals of a tool that are kept. */
@@ -68,7 +69,10 @@ function limitSessions(kept: readonly KeptSession[], most: number): KeptSession[
 function rank({ adds, run }: KeptSession, refusing: Set<string>): number {
   const place = findPlace(adds, 'inCorpus');
   if (place < 2) return place;
-  if (run.steps.some(({ isValid }) => isValid === false)) return 3;
+  // A wrong call, and a resource or a prompt that is refused, shows least.
+  const last = run.steps.at(-1);
+  const isOther = last !== undefined && last.request.kind !== 'tool' && isRefused(last.observation);
+  if (isOther || run.steps.some(({ isValid }) => isValid === false)) return 3;
   const said = pickFeatures(adds, 'refusal').find(({ words }) => saysWhy.test(words));
   if (said === undefined) return place;
   if (refusing.has(said.subject)) return 2;
@@ -89,7 +93,10 @@ function isOneTooMany(feature: Feature, refusals: ReadonlyMap<string, number>): 
 /** Drops requests of readers for a state that is known from another session, and the steps after the last one that adds something. */
 function trimSession(run: SessionRun, adds: readonly Feature[], inventory: Inventory): SessionRun {
   const { steps } = run;
-  if (steps.length < 3 || pickFeatures(adds, 'kept', 'again', 'namesake', 'selected', 'part', 'effect').length > 0)
+  if (
+    steps.length < 3 ||
+    pickFeatures(adds, 'kept', 'again', 'namesake', 'selected', 'part', 'effect', 'limit').length > 0
+  )
     return run;
   const names = new Set(adds.map(nameFeature));
   const isAdded = (feature: Feature) => names.has(nameFeature(feature));

@@ -18,6 +18,7 @@ import type { PhaseContext } from './phases/phase.ts';
 import { listParameters } from './schema/parameters.ts';
 import { readRefusal } from './stability/texts.ts';
 import { showOptions } from './phases/show-options.ts';
+import { findLimits } from './phases/limits.ts';
 import { sendUnusualTexts } from './phases/unusual-texts.ts';
 import { chooseSettled } from './phases/settle-run.ts';
 import { type EarlierCorpus, findOtherServer } from './read-corpus.ts';
@@ -31,7 +32,7 @@ import { openVariant } from './world/worlds.ts';
 
 export interface ExploreOptions {
   seed: number;
-  /** The most requests of the phases; null for 500, or 10 for each tool if that is more. Replays do not count. */
+  /** The most requests of the phases; null for 500, or 25 for each tool if that is more. Replays do not count. */
   budget: number | null;
   /** The time of the exploration. Work that does not fit is left out. */
   time: TimeShares;
@@ -60,7 +61,7 @@ export interface ExploreProgress {
 }
 
 const leastBudget = 500;
-const requestsPerTool = 10;
+const requestsPerTool = 25;
 
 /** The share of the time at which the phases end. Sessions are chosen in the rest. */
 const phasesEnd = 7 / 8;
@@ -79,6 +80,7 @@ const phases: ReadonlyArray<{ name: string; share: number; run: (context: PhaseC
       await provokeErrors(context);
       await showOptions(context);
       await sendUnusualTexts(context);
+      await findLimits(context);
     },
   },
 ];

@@ -35,7 +35,7 @@ export interface Containment extends WorldSandbox {
 /** How a server is explored. */
 export interface ExplorationPlan {
   seed: number;
-  /** The most requests; null for 500, or 10 for each tool if that is more. */
+  /** The most requests; null for 500, or 25 for each tool if that is more. */
   budget: number | null;
   timeLimitMs: number;
   containment: Containment;

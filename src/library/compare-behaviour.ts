@@ -21,7 +21,7 @@ export interface CompareBehaviourOptions
   workspace?: string | undefined;
   /** Decides what chance decides: the same seed sends the same requests. Default: 1. */
   seed?: number | undefined;
-  /** The most requests of the exploration. Default: 500, or 10 for each tool if that is more. */
+  /** The most requests of the exploration. Default: 500, or 25 for each tool if that is more. */
   budget?: number | undefined;
   /** The time to explore the base, in milliseconds or as a text such as `2m`, which is the default. */
   timeLimit?: number | string | undefined;

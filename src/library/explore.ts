@@ -22,7 +22,7 @@ export interface ExploreServerOptions
   workspace?: string | undefined;
   /** Decides what chance decides: the same seed sends the same requests. Default: 1. */
   seed?: number | undefined;
-  /** The most requests. Default: 500, or 10 for each tool if that is more. */
+  /** The most requests. Default: 500, or 25 for each tool if that is more. */
   budget?: number | undefined;
   /** In milliseconds, or a text such as `2m`, which is the default. Then the exploration is cut. */
   timeLimit?: number | string | undefined;

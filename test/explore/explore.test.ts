@@ -217,6 +217,33 @@ describe('exploreAndCheck', () => {
     expect(JSON.stringify(without.sessions)).not.toContain('"completion"');
   });
 
+  it('shows both sides of a limit that only a refusal names', async () => {
+    const exploration = await exploreInTest(nameExploredServer('radio'));
+    expect(listAdds(exploration).filter(({ kind }) => kind === 'limit')).toEqual([
+      { kind: 'limit', tool: 'set_volume', name: 'level', isUpper: true },
+      { kind: 'limit', tool: 'use_band', name: 'band', isUpper: true },
+      { kind: 'limit', tool: 'name_station', name: 'name', isUpper: true },
+      { kind: 'limit', tool: 'set_volume', name: 'level', isUpper: false },
+      { kind: 'limit', tool: 'use_band', name: 'band', isUpper: false },
+    ]);
+    const { cases } = draftCases(exploration, draftEverything);
+    const steps = new Map(cases.map(({ content }) => [content['title'], content['steps']]));
+    expect([...steps.keys()]).toEqual(
+      expect.arrayContaining([
+        'set_volume refuses level above 1100',
+        'set_volume refuses level below 0',
+        'use_band refuses band above 4',
+        'name_station refuses name above 30 characters',
+      ]),
+    );
+    expect(steps.get('set_volume refuses level above 1100')).toEqual([
+      { toolCall: 'set_volume', arguments: { level: 1100 } },
+      { assert: { toolResultEquals: 'The volume is 1100.' } },
+      { toolCall: 'set_volume', arguments: { level: 1101 } },
+      { assert: { toolError: { contains: 'level must be between 0 and 1,100' } } },
+    ]);
+  });
+
   it('finds the maker of what a refusal misses among many, and sees a failure in a document', async () => {
     const { sessions, unexplored, flaky } = await exploreInTest(nameExploredServer('sheets'));
     expect([unexplored, flaky]).toEqual([[], []]);
@@ -534,7 +561,7 @@ describe('exploreAndCheck', () => {
   it.each(Object.entries(knownServers))(
     'reaches most of server-%s, and finds nothing wrong',
     async (name, { command, env }) => {
-      // Without a budget, the requests are 500, or 10 for each tool. A process of server-everything takes the most time.
+      // Without a budget, the requests are 500, or 25 for each tool. A process of server-everything takes the most time.
       const budget = name === 'everything' ? 260 : null;
       const exploration = await exploreInTest(command, { env, budget, callMs: 8000 });
       const { tools, parameters, errorPaths } = exploration.coverage;

@@ -1,8 +1,8 @@
 import { isAnswered, isRefused, readsLikeError } from '../answers.ts';
-import { isJsonEqual } from '../../base/json.ts';
+import { isJsonEqual, listTexts } from '../../base/json.ts';
 import { appendAll } from '../../base/lists.ts';
 import { type ExploredSession, type Exploration, type ObservedStep } from '../exploration.ts';
-import { type ExploredRequest, nameRequest } from '../../model/explored-request.ts';
+import { type ExploredRequest, nameRequest, readArguments } from '../../model/explored-request.ts';
 import { type Feature, findPlace, pickFeatures } from '../features/feature.ts';
 import { isSameRequest } from '../features/list-features.ts';
 import { isValidationMessage } from '../findings/validation-messages.ts';
@@ -177,6 +177,8 @@ function nameJoint({ steps }: ExploredSession, harmless: ReadonlySet<string>): s
  */
 function explainWorthless({ steps }: ExploredSession, refusing: ReadonlySet<string>): string | null {
   const last = steps.at(-1);
+  const sent = steps.flatMap(({ request }) => [...listTexts(readArguments(request))]);
+  if (sent.some(({ text }) => text.length > longestSent)) return 'send a text that is too long to read';
   const unflagged = steps.filter(({ observation }) => readsLikeError(observation.outcome));
   const isRefusal =
     unflagged.length === 1 && last !== undefined && unflagged[0] === last && refusing.has(nameRequest(last.request));
@@ -185,6 +187,9 @@ function explainWorthless({ steps }: ExploredSession, refusing: ReadonlySet<stri
   const isOther = last !== undefined && last.request.kind !== 'tool' && isRefused(last.observation);
   return isOther ? 'are refused for a reason that no schema names' : null;
 }
+
+/** The longest text in a call of a case: a person reads it. */
+const longestSent = 500;
 
 /** The rank of sessions that show what others show. */
 const repeated = 9;

@@ -59,7 +59,9 @@ export function draftCases(exploration: Exploration, options: DraftOptions): Dra
       files.set(file, text);
       return file;
     };
-    const selecting = new Set(pickFeatures(session.adds, 'selected', 'effect', 'search').map(({ tool }) => tool));
+    const selecting = new Set(
+      pickFeatures(session.adds, 'selected', 'effect', 'limit', 'search').map(({ tool }) => tool),
+    );
     const confirmations = new Set(session.steps.filter((step) => isConfirmation(step, session.steps)));
     const steps = draftSteps(session, {
       required,

@@ -24,6 +24,7 @@ export function writeTitle(
     describeSelected(session) ??
     describeParts(session) ??
     describeEffect(session) ??
+    describeLimit(session) ??
     describeSearches(session) ??
     describeState(session, (request) => mayChange(request, harmless)) ??
     describeKept(session) ??
@@ -70,6 +71,16 @@ function describeEffect({ adds }: Pick<ExploredSession, 'adds'>): string | null 
   return effect === undefined
     ? null
     : `${effect.tool} answers otherwise with ${effect.name}${printValue(effect.value)}`;
+}
+
+/** Says which value is the last one that is answered. */
+function describeLimit({ steps, adds }: Pick<ExploredSession, 'steps' | 'adds'>): string | null {
+  const [limit] = pickFeatures(adds, 'limit');
+  const within = steps.at(-2)?.request;
+  if (limit === undefined || within?.kind !== 'tool') return null;
+  const value = within.arguments[limit.name];
+  const size = typeof value === 'string' ? `${value.length} characters` : String(value);
+  return `${limit.tool} refuses ${limit.name} ${limit.isUpper ? 'above' : 'below'} ${size}`;
 }
 
 function describeSearches({ adds }: Pick<ExploredSession, 'adds'>): string | null {

@@ -41,6 +41,8 @@ export type Feature =
   | { kind: 'part'; tool: string; name: string; reader: string; isEmptied: boolean }
   /** A call is answered otherwise with an option than without it. */
   | { kind: 'effect'; tool: string; name: string; value: unknown }
+  /** A call is answered, and one with a number, or a length, just beyond that of the first is refused. */
+  | { kind: 'limit'; tool: string; name: string; isUpper: boolean }
   /** A search for a text of what a call made, in the same letters or in others. */
   | {
       kind: 'search';
@@ -87,6 +89,7 @@ const places: { [Name in Kind]: Place | ((feature: FeatureOf<Name>) => Place) } 
   part: change,
   // It shows the option, and a text that has more in it.
   effect: { inCorpus: 0, inCases: 3 },
+  limit: { inCorpus: 0, inCases: 3 },
   search: change,
 };
 

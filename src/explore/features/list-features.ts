@@ -9,7 +9,7 @@ import { readType } from '../schema/resolve.ts';
 import { maskForms } from '../stability/forms.ts';
 import { printMasked, readOutcomeText, readRefusal } from '../stability/texts.ts';
 import { mayCreate, readVerb, splitName } from '../vocabulary/names.ts';
-import { isOption, localUrl } from '../vocabulary/typical-values.ts';
+import { isOption, localUrl, writeLength } from '../vocabulary/typical-values.ts';
 import { namesOfSearches } from '../vocabulary/vocabulary.ts';
 import { type Feature, nameFeature } from './feature.ts';
 import { findTrait } from './traits.ts';
@@ -24,7 +24,17 @@ export function listFeatures({ steps }: SessionRun, inventory: Inventory): Featu
   const selected = steps.flatMap((_, index) => listSelected(steps, index));
   const parts = steps.flatMap((_, index) => listParts(steps, index));
   const effects = steps.flatMap((_, index) => listEffects(steps, index, inventory));
-  const all = [...own, ...states, ...kept, ...again, ...selected, ...parts, ...effects, ...searches];
+  const all = [
+    ...own,
+    ...listLimits(steps),
+    ...states,
+    ...kept,
+    ...again,
+    ...selected,
+    ...parts,
+    ...effects,
+    ...searches,
+  ];
   return [...new Map(all.map((feature) => [nameFeature(feature), feature])).values()];
 }
 
@@ -202,6 +212,26 @@ function listParts(steps: readonly ObservedStep[], index: number): Feature[] {
   const [name = ''] = names;
   const reader = nameRequest(after.request);
   return names.length === 1 ? [{ kind: 'part', tool, name, reader, isEmptied: args[name] === '' }] : [];
+}
+
+/** Finds a number, or a length of a text, in the last call, which is refused: it is just beyond that of the call before, which is answered. */
+function listLimits(steps: readonly ObservedStep[]): Feature[] {
+  const [within, beyond] = steps.slice(-2);
+  if (within?.request.kind !== 'tool' || beyond?.request.kind !== 'tool') return [];
+  if (!isAnswered(within.observation) || !isRefused(beyond.observation)) return [];
+  const { tool, arguments: args } = beyond.request;
+  const earlier = within.request;
+  const [name = '', ...others] = Object.keys(args).filter((each) => !isJsonEqual(args[each], earlier.arguments[each]));
+  const step = measure(args[name]) - measure(earlier.arguments[name]);
+  return earlier.tool === tool && others.length === 0 && Math.abs(step) === 1
+    ? [{ kind: 'limit', tool, name, isUpper: step === 1 }]
+    : [];
+}
+
+/** Measures a number, or the length of a text that was written for it. */
+function measure(value: unknown): number {
+  if (typeof value === 'string') return value === writeLength(value.length) ? value.length : NaN;
+  return typeof value === 'number' ? value : NaN;
 }
 
 /** Finds an option that a call has in addition to the one before it, which was answered otherwise. */

@@ -4,6 +4,7 @@ import type { WorkingCall } from '../knowledge.ts';
 import type { Parameter } from '../schema/parameters.ts';
 import { listBranches, readType } from '../schema/resolve.ts';
 import { placeBound } from '../vocabulary/statements.ts';
+import { namesTime } from '../vocabulary/typical-values.ts';
 import { readLimits } from '../vocabulary/vocabulary.ts';
 import { type PhaseContext, shuffle } from './phase.ts';
 import { tryCall } from './try-call.ts';
@@ -12,9 +13,6 @@ import { choosePlace, listVariants } from './variants.ts';
 /** The most values of one parameter that are no members of an enum, and the most pairs of optional parameters of one tool. */
 const maxOtherValues = 3;
 const maxPairs = 6;
-
-/** A larger value of these makes a call take longer, and shows little. */
-const namesOfTime = /duration|delay|timeout|wait|interval/i;
 
 /** Calls each tool that works with each optional parameter, each value of an enum, values at its limits, and pairs of optional ones. */
 export async function coverParameters(context: PhaseContext): Promise<void> {
@@ -62,7 +60,8 @@ function planCalls(tool: ListedTool, call: WorkingCall, context: PhaseContext): 
   const others = [
     ...optional.flatMap((parameter) => single(parameter, 1)),
     ...tool.parameters
-      .filter(({ name }) => Object.hasOwn(call.arguments, name) && !namesOfTime.test(name))
+      // A longer time makes a call take longer, and shows little.
+      .filter(({ name }) => Object.hasOwn(call.arguments, name) && !namesTime(name))
       .flatMap((parameter) => single(parameter, 0))
       .filter(({ added }) => Object.entries(added).some(([name, value]) => !isSame(value, call.arguments[name]))),
   ];

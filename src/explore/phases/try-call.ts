@@ -5,6 +5,7 @@ import type { ExploredRequest } from '../../model/explored-request.ts';
 import type { ListedTool } from '../inventory.ts';
 import type { Parameter } from '../schema/parameters.ts';
 import { readRefusal } from '../stability/texts.ts';
+import { namesTime } from '../vocabulary/typical-values.ts';
 import { proposeChanges } from '../vocabulary/feedback.ts';
 import { explainRefusalByWorld } from '../world/refused-by-world.ts';
 import { callTool, type PhaseContext } from './phase.ts';
@@ -50,6 +51,8 @@ export async function tryCall(
       return { run, arguments: args };
     }
     const before = run.steps.slice(0, setup.length);
+    // A call that takes long may take less with a smaller value.
+    const times = tool.parameters.filter(({ name }) => namesTime(name));
     const isSlow = observation.outcome.kind === 'silent' && observation.outcome.isAlive;
     if (!isRefused(observation) && !isSlow) return null;
     if (isValid !== false) knowledge.noteForms(tool.name, args, readRefusal(observation.outcome));
@@ -64,7 +67,7 @@ export async function tryCall(
     // The network stays off, but another value may not need it.
     const isLimit = explainRefusalByWorld(observation) !== null;
     const proposals = proposeChanges({ parameters: tool.parameters.filter(mayChange) }, args, {
-      message: isSlow ? namesOfTime.join(' ') : readRefusal(observation.outcome),
+      message: isSlow ? times.map(({ name }) => name).join(' ') : readRefusal(observation.outcome),
       isOffline: isLimit,
       listOthers: (parameter) => {
         const values = knowledge.listValues(tool, parameter, before);
@@ -86,6 +89,3 @@ const hasNone = /\b(?:has|have|are|is|contains?) (?:0|no) [a-z]/i;
 
 /** The smallest positive number first. */
 const bySize = (a: number, b: number) => (a > 0 ? a : Infinity) - (b > 0 ? b : Infinity);
-
-/** A call that takes long may take less with a smaller value of a parameter that has one of these names. */
-const namesOfTime = ['duration', 'delay', 'timeout', 'seconds', 'wait', 'interval'];

@@ -59,9 +59,10 @@ export function listSwitches(parameters: readonly Parameter[]): string[] {
     .map(({ name }) => name);
 }
 
+export const namesId = (name: string): boolean => splitName(name).at(-1) === 'id';
+
 /** Checks if a call needs the id of something. */
-export const isNeededId = ({ name, isRequired }: Pick<Parameter, 'name' | 'isRequired'>) =>
-  isRequired && splitName(name).at(-1) === 'id';
+export const isNeededId = ({ name, isRequired }: Pick<Parameter, 'name' | 'isRequired'>) => isRequired && namesId(name);
 
 /** Checks if a schema says which texts it allows. */
 export function isFixed({ enum: members, const: constant, format, pattern }: JsonObject): boolean {

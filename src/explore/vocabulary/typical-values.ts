@@ -104,9 +104,14 @@ export const typicalTexts: readonly TypicalValues[] = [
   },
 ];
 
+const namesOfTime = /\b(?:duration|delay|timeout|wait|interval|second|ms|millisecond|minute)\b/;
+
+/** Checks if a parameter with this name says how long a server waits, or works. */
+export const namesTime = (name: string): boolean => namesOfTime.test(splitName(name).join(' '));
+
 export const typicalNumbers: readonly TypicalValues[] = [
   // Small numbers first: a server that waits or repeats as it is asked answers soon.
-  { name: /\b(?:duration|delay|timeout|wait|interval|second|ms|millisecond|minute)\b/, values: [1, 0, 0.1] },
+  { name: namesOfTime, values: [1, 0, 0.1] },
   // The first line alone reads like the last one of a short file.
   { name: /\b(?:head|tail|line)\b/, values: [2, 1, 5] },
   {
@@ -206,6 +211,9 @@ export const isOption = (value: unknown): boolean =>
 
 /** More lines, results and the like than a small workspace has. */
 export const largeNumber = 1000;
+
+/** A text of this length, in which a server finds nothing but its length. */
+export const writeLength = (length: number): string => 'a'.repeat(length);
 
 /** So many lines are longer than the first part of a file that a server reads, and there may be more. */
 export const manyLines = 40;

@@ -309,6 +309,29 @@ const sets = {
         changeSheet(sheetName, (rows) => (rows === 0 ? 'Invalid cell. The sheet has 0 rows.' : rows)),
     },
   },
+  radio: {
+    set_volume: {
+      schema: object({ level: { type: 'integer' }, duration: { type: 'integer' } }, ['level']),
+      hints: reads,
+      call: ({ level }) =>
+        level >= 0 && level <= 1100 ? text(`The volume is ${level}.`) : failure('level must be between 0 and 1,100'),
+    },
+    use_band: {
+      schema: object({ band: { type: 'integer' } }),
+      hints: reads,
+      call: ({ band }) => ([1, 4].includes(band) ? text('tuned') : failure('Only the bands 1 and 4 can be used')),
+    },
+    tune: {
+      schema: object({ stationId: { type: 'integer' } }),
+      hints: reads,
+      call: ({ stationId }) => (stationId === 1 ? text('tuned') : failure(`There is no station ${stationId}`)),
+    },
+    name_station: {
+      schema: object({ name: string, remark: string }),
+      hints: reads,
+      call: ({ name }) => (name.length > 30 ? failure('A name has less than 31 characters') : text('named')),
+    },
+  },
   sites: {
     fetch_site: {
       schema: object({ url: string }),
