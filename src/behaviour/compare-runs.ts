@@ -3,9 +3,8 @@ import { isJsonEqual, type JsonObject } from '../base/json.ts';
 import { isRefused, readsLikeError } from '../explore/answers.ts';
 import type { Outcome } from '../explore/exploration.ts';
 import type { ExploredRequest } from '../model/explored-request.ts';
-import { refusesOption, refusesOwnAddress } from '../explore/features/list-features.ts';
+import { ofOptions, ofOwnMachine } from '../explore/features/guards.ts';
 import { readOutcomeText } from '../explore/stability/texts.ts';
-import { isOption } from '../explore/vocabulary/typical-values.ts';
 import { namesOutside } from '../explore/world/canary.ts';
 import type { BehaviourKind } from '../model/behaviour.ts';
 import { findReason } from '../model/process-end.ts';
@@ -102,7 +101,7 @@ export function compareRun(
 }
 
 /** What a careful server refuses, and how it says so. */
-interface Guard {
+interface GuardRule {
   what: string;
   isIn: (request: ExploredRequest) => boolean;
   refusal: RegExp;
@@ -110,7 +109,7 @@ interface Guard {
   behind: RegExp | null;
 }
 
-const guarded: readonly Guard[] = [
+const guarded: readonly GuardRule[] = [
   {
     what: 'a path outside of the workspace is no longer refused',
     isIn: (request) => namesOutside(JSON.stringify(request)),
@@ -120,21 +119,21 @@ const guarded: readonly Guard[] = [
   },
   {
     what: 'a text that a program takes for an option is no longer refused',
-    isIn: (request) => request.kind === 'tool' && Object.values(request.arguments).some(isOption),
-    refusal: refusesOption,
+    isIn: (request) => sends(request, ofOptions.has),
+    refusal: ofOptions.refusal,
     behind:
       /\b(?:unknown|unrecogni[sz]ed|invalid|illegal) (?:option|argument|switch|flag)\b|\busage: |\bexit(?:ed with)? (?:code|status)\b/i,
   },
   {
     what: 'an address of the own machine is no longer refused',
-    isIn: (request) => ownAddress.test(JSON.stringify(request)),
-    refusal: refusesOwnAddress,
+    isIn: (request) => sends(request, ofOwnMachine.has),
+    refusal: ofOwnMachine.refusal,
     behind:
       /\bconnection refused\b|\bECONN[A-Z]+\b|\bErrno \d|\bos error \d|\b(?:could not|cannot|failed to) connect\b|\bfetch failed\b/i,
   },
   {
     what: 'an empty text is no longer refused',
-    isIn: (request) => request.kind === 'tool' && Object.values(request.arguments).includes(''),
+    isIn: (request) => sends(request, (value) => value === ''),
     refusal: /\b(?:empty|blank|required|missing|at least (?:one|1)|too short)\b/i,
     behind: null,
   },
@@ -146,7 +145,8 @@ const guarded: readonly Guard[] = [
   },
 ];
 
-const ownAddress = /\bhttps?:\/\/(?:localhost|127\.\d+\.\d+\.\d+|\[::1\])(?![\w.-])/;
+const sends = (request: ExploredRequest, has: (value: unknown) => boolean) =>
+  request.kind === 'tool' && Object.values(request.arguments).some(has);
 
 type StepDifference = Omit<FoundDifference, 'step'>;
 
@@ -160,7 +160,7 @@ function replaceLost(differences: StepDifference[], lost: LostEffect | null): St
 function compareOutcomes(
   bases: readonly Outcome[],
   head: Outcome,
-  { isWrong, guards, callMs }: { isWrong: boolean; guards: readonly Guard[]; callMs: number },
+  { isWrong, guards, callMs }: { isWrong: boolean; guards: readonly GuardRule[]; callMs: number },
 ): StepDifference[] {
   const [base] = bases;
   if (base === undefined || bases.every((each) => isJsonEqual(each, head))) return [];

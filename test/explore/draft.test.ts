@@ -5,6 +5,7 @@ import { volatileMark } from '../../src/explore/stability/forms.ts';
 import { draftEvals, renderDrafted } from '../../src/explore/draft/draft-evals.ts';
 import type { Exploration, ExploredSession, ObservedStep } from '../../src/explore/exploration.ts';
 import type { Feature } from '../../src/explore/features/feature.ts';
+import type { ExploredRequest } from '../../src/model/explored-request.ts';
 import { readSuite } from '../../src/suite/read.ts';
 
 /** A call with the text of its answer. */
@@ -164,6 +165,29 @@ describe('draftEvals', () => {
       ['list answers with size 8, with size 9 and with size 10', 3],
     ]);
     expect(many.filter(({ calls }) => calls[0] === 'sum').every(({ calls }) => calls.length === 1)).toBe(true);
+  });
+
+  it('lets what is got of a prompt and completed for it join in a case, where there are too many cases', () => {
+    const ask = (request: ExploredRequest, result: JsonObject): ExploredSession => {
+      const outcome = { kind: 'result', isError: false, result } as const;
+      const observation = { outcome, files: { added: [], changed: [], removed: [] }, noise: null };
+      const adds: Feature = { kind: 'completion', subject: 'plan', argument: JSON.stringify(result), isStarted: false };
+      return session([{ request, isValid: null, observation }], [adds]);
+    };
+    const get = (args: Record<string, string>) =>
+      ask(
+        { kind: 'prompt', prompt: 'plan', arguments: args },
+        { messages: [{ content: { type: 'text', text: 'Plan' } }] },
+      );
+    const complete = ask(
+      { kind: 'completion', of: 'prompt', name: 'plan', argument: 'city', value: '', arguments: {} },
+      { completion: { values: ['Oslo'] } },
+    );
+    const requests = [get({ city: 'Oslo' }), complete, get({})];
+    expect(draft([...requests, ...callOften('write', 37)])).toHaveLength(40);
+    const [first] = draft([...requests, ...callOften('write', 38)]);
+    expect(first).toMatchObject({ title: 'Gets the prompt plan with city and 2 more requests' });
+    expect(first?.checks).toHaveLength(3);
   });
 
   it('lets the refusals of a tool that makes changes join in a case of their own, where there are too many cases', () => {

@@ -130,7 +130,7 @@ const maxJoined = 8;
 
 /**
  * Lets further calls of a tool join the case of its first one, so that a file of few cases shows more: those that change nothing, and apart
- * from them the refusals of a tool that makes changes.
+ * from them the refusals of a tool that makes changes. What is got of a prompt, and completed for it, is a case, too.
  */
 function joinCalls(ranked: readonly ChosenCase[], harmless: ReadonlySet<string>): ChosenCase[] {
   const joint: ChosenCase[] = [];
@@ -159,16 +159,18 @@ function joinCalls(ranked: readonly ChosenCase[], harmless: ReadonlySet<string>)
 /** Names the case that a session can be a part of; null if it must be one of its own. */
 function nameJoint({ steps }: ExploredSession, harmless: ReadonlySet<string>): string | null {
   const [first] = steps;
-  if (first?.request.kind !== 'tool') return null;
-  const { tool } = first.request;
+  if (first === undefined || first.request.kind === 'resource') return null;
+  const name = nameRequest(first.request);
+  const isTool = first.request.kind === 'tool';
   const canJoin = steps.every(
     ({ request, observation: { asked = [] } }) =>
-      request.kind === 'tool' && request.tool === tool && asked.length === 0,
+      (request.kind === 'tool') === isTool && nameRequest(request) === name && asked.length === 0,
   );
   if (!canJoin) return null;
+  if (!isTool) return `prompt ${name}`;
   const isHarmless = (name: string) => harmless.has(name);
-  if (steps.every(({ request }) => isHarmlessRequest(request, isHarmless))) return tool;
-  return steps.every(({ observation }) => isRefused(observation)) ? `refusals of ${tool}` : null;
+  if (steps.every(({ request }) => isHarmlessRequest(request, isHarmless))) return `tool ${name}`;
+  return steps.every(({ observation }) => isRefused(observation)) ? `refusals of ${name}` : null;
 }
 
 /**

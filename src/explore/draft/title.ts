@@ -35,6 +35,11 @@ export function writeTitle(
 
 /** Writes the title of a case with those of the calls that joined it, as far as they fit, without the name of their tool. */
 export function joinTitles([title = '', ...joined]: readonly string[], tool: string): string {
+  if (!title.startsWith(`${tool} `)) {
+    return joined.length === 0
+      ? title
+      : clipText(`${title} and ${formatCount(joined.length, 'more request')}`, longestTitle);
+  }
   const start = tool.length + 1;
   const said = title.startsWith('refuses ', start) ? /^refuses / : /^answers (?=with )/;
   const others = joined.map((each) => each.slice(start).replace(said, ''));

@@ -9,9 +9,10 @@ import { readType } from '../schema/resolve.ts';
 import { maskForms } from '../stability/forms.ts';
 import { printMasked, readOutcomeText, readRefusal } from '../stability/texts.ts';
 import { mayCreate, readVerb, splitName } from '../vocabulary/names.ts';
-import { isOption, localUrl, writeLength } from '../vocabulary/typical-values.ts';
+import { writeLength } from '../vocabulary/typical-values.ts';
 import { namesOfSearches } from '../vocabulary/vocabulary.ts';
 import { type Feature, nameFeature } from './feature.ts';
+import { listGuards } from './guards.ts';
 import { findTrait } from './traits.ts';
 
 /** Lists the features of a session, each once. */
@@ -86,32 +87,6 @@ export function listStepFeatures(step: ObservedStep | undefined, inventory: Inve
   });
   return [{ kind: 'tool', subject }, ...parameters, result, ...asked];
 }
-
-/** Matches a refusal of a text that a program would take for an option, or that git takes for the path of a file. */
-export const refusesOption = /\b(?:start|begin|option|flag|dash|hyphen|inject|pathspec)/i;
-
-/** Matches a refusal of a URL because of its address, and not of its scheme or port. */
-export const refusesOwnAddress =
-  /\b(?:public|private|loopback|localhost|internal|reserved|ssrf)\b|\b(?:host|address|domain|ip)\b.{0,40}\b(?:blocked|allowed|denied|forbidden|permitted)\b/i;
-
-/** Values that a careful server refuses for what they are, with what it says then. */
-const guarded: ReadonlyArray<{ has: (value: unknown) => boolean; refusal: RegExp }> = [
-  { has: isOption, refusal: refusesOption },
-  { has: (value) => value === localUrl, refusal: refusesOwnAddress },
-];
-
-/** Lists the parameters in which a server refuses a value for what it is. */
-function listGuards(request: ExploredRequest, message: string): Feature[] {
-  if (request.kind !== 'tool') return [];
-  const { tool, arguments: args } = request;
-  return Object.entries(args).flatMap(([name, value]): Feature[] =>
-    guarded.some(({ has, refusal }) => has(value) && refusal.test(message)) ? [{ kind: 'guard', tool, name }] : [],
-  );
-}
-
-/** Checks if a call has what a guard refuses as its parameter. */
-export const isGuardedBy = (request: ExploredRequest, { tool, name }: { tool: string; name: string }) =>
-  request.kind === 'tool' && request.tool === tool && guarded.some(({ has }) => has(request.arguments[name]));
 
 /** Lists the texts of what a call before has made that a search has as arguments, in the same letters or in others. */
 function listSearches(steps: readonly ObservedStep[], index: number): Feature[] {
