@@ -101,7 +101,7 @@ function mergeTexts(texts: readonly string[], keeps: KeepsPart): string {
   return mergeReordered(masked.map((text) => text.split('\n'))) ?? masked.reduce(mergePair);
 }
 
-/** Merges texts with the same lines in another order: line by line, with a mark behind each line that moves. Null for other texts. */
+/** Merges texts with the same lines in another order: line by line, with a mark around each line that moves. Null for other texts. */
 function mergeReordered(texts: ReadonlyArray<readonly string[]>): string | null {
   const keys = texts.map((lines) => lines.map(maskSizes));
   if (!isReordered(keys)) return null;
@@ -110,7 +110,9 @@ function mergeReordered(texts: ReadonlyArray<readonly string[]>): string | null 
     const merged = texts
       .map((text, at) => text[isMoved(key, index) ? (keys[at] ?? []).indexOf(key) : index] ?? '')
       .reduce(mergePair);
-    return isMoved(key, index) && !merged.endsWith(volatileMark) ? `${merged}${volatileMark}` : merged;
+    const next = keys[0]?.[index + 1];
+    const isBeside = isMoved(key, index) || (next !== undefined && isMoved(next, index + 1));
+    return isBeside && !merged.endsWith(volatileMark) ? `${merged}${volatileMark}` : merged;
   });
   return lines?.join('\n') ?? null;
 }
