@@ -1,5 +1,5 @@
 import { appendAll } from '../base/lists.ts';
-import { isJsonEqual, type JsonObject } from '../base/json.ts';
+import { isJsonEqual, type JsonObject, listTexts } from '../base/json.ts';
 import { isRefused, readsLikeError } from '../explore/answers.ts';
 import type { Outcome } from '../explore/exploration.ts';
 import type { ExploredRequest } from '../model/explored-request.ts';
@@ -126,7 +126,8 @@ const guarded: readonly GuardRule[] = [
   },
   {
     what: 'an address of the own machine is no longer refused',
-    isIn: (request) => sends(request, ofOwnMachine.has),
+    // A list of URLs, or a part of a document, can have one, too.
+    isIn: (request) => [...listTexts(request)].some(({ text }) => ofOwnMachine.has(text)),
     refusal: ofOwnMachine.refusal,
     behind:
       /\bconnection refused\b|\bECONN[A-Z]+\b|\bErrno \d|\bos error \d|\b(?:could not|cannot|failed to) connect\b|\bfetch failed\b/i,

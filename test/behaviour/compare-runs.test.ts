@@ -109,7 +109,7 @@ describe('compareRun', () => {
         ...step,
         observation: { ...step.observation, outcome: { kind: 'error', code: -32_000, message } },
       }));
-    const read = (path: string, base: string, head: string) =>
+    const read = (path: string | string[], base: string, head: string) =>
       compareRun([refuse(base), refuse(base)], refuse(head), {
         requests: [{ request: { kind: 'tool', tool: 'read', arguments: { path } }, isWrong: false, mayMake: false }],
         ...settings,
@@ -124,6 +124,7 @@ describe('compareRun', () => {
     expect(read('../outside/no.txt', 'EACCES: permission denied', 'ENOENT: no such file')).toEqual(['changed']);
     const address = 'The host is no public address';
     expect(read('http://localhost:8080/', address, 'connect ECONNREFUSED 127.0.0.1:8080')).toEqual(['broken']);
+    expect(read(['http://localhost:8080/'], address, 'connect ECONNREFUSED 127.0.0.1:8080')).toEqual(['broken']);
     expect(read('http://localhost:8080/', address, 'Only public hosts are allowed')).toEqual(['changed']);
     expect(read('http://localhost/', 'This host is not allowed', 'connect ECONNREFUSED ::1:80')).toEqual(['broken']);
     expect(read('http://localhost/', 'Only https is allowed', 'connect ECONNREFUSED ::1:80')).toEqual(['changed']);

@@ -47,7 +47,7 @@ export async function findLimits({ lab, knowledge, tools }: PhaseContext): Promi
       };
       const [refused] = await send(probe.far);
       if (refused === undefined || !isRefused(refused) || explainRefusalByWorld(refused) !== null) continue;
-      for (const limit of listLimits(readRefusal(refused.outcome), probe)) {
+      for (const limit of listNamedLimits(readRefusal(refused.outcome), probe)) {
         const [within, beyond] = await send(limit, limit + probe.step);
         if (within !== undefined && beyond !== undefined && isAnswered(within) && isRefused(beyond)) break;
       }
@@ -80,7 +80,7 @@ function listNumbers({ name, schema }: Parameter, isInteger: boolean): Probe[] {
 }
 
 /** Lists what a refusal names that may be the limit, the outermost first; a lower one is often in words, such as "positive". */
-function listLimits(message: string, { far, step }: Probe): number[] {
+function listNamedLimits(message: string, { far, step }: Probe): number[] {
   const named = [...message.matchAll(/(?<![\w.-])\d{1,3}(?:[,_]\d{3})+(?![\w.])|(?<![\w.-])\d+(?![\w])/g)].map(
     ([text]) => Number(text.replaceAll(/[,_]/g, '')),
   );
