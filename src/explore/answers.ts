@@ -1,5 +1,5 @@
 import { isRecord, type JsonObject, tryParseJson } from '../base/json.ts';
-import type { Observation, Outcome } from './exploration.ts';
+import type { Observation, ObservedStep, Outcome } from './exploration.ts';
 import { readOutcomeText } from './stability/texts.ts';
 
 /** Checks if a request was answered as a caller hopes: with a result that is no error, and does not read like one. */
@@ -10,6 +10,11 @@ export function isAnswered({ outcome }: Pick<Observation, 'outcome'>): boolean {
 /** Checks if the server refused the request, and said so, with or without the flag of an error. */
 export function isRefused({ outcome }: Pick<Observation, 'outcome'>): boolean {
   return outcome.kind === 'error' || (outcome.kind === 'result' && outcome.isError) || readsLikeError(outcome);
+}
+
+/** Checks if the server refused a request that is no call: no schema says what is wrong with it, so that its refusal shows little. */
+export function isUnexplained(step: Pick<ObservedStep, 'request' | 'observation'> | undefined): boolean {
+  return step !== undefined && step.request.kind !== 'tool' && isRefused(step.observation);
 }
 
 /** Lists the values with which an argument is completed. */

@@ -1,4 +1,4 @@
-import { isRefused } from './answers.ts';
+import { isUnexplained } from './answers.ts';
 import type { ObservedStep, SessionRun } from './exploration.ts';
 import { type Feature, findPlace, nameFeature, pickFeatures } from './features/feature.ts';
 import {
@@ -69,10 +69,7 @@ function limitSessions(kept: readonly KeptSession[], most: number): KeptSession[
 function rank({ adds, run }: KeptSession, refusing: Set<string>): number {
   const place = findPlace(adds, 'inCorpus');
   if (place < 2) return place;
-  // A wrong call, and a resource or a prompt that is refused, shows least.
-  const last = run.steps.at(-1);
-  const isOther = last !== undefined && last.request.kind !== 'tool' && isRefused(last.observation);
-  if (isOther || run.steps.some(({ isValid }) => isValid === false)) return 3;
+  if (isUnexplained(run.steps.at(-1)) || run.steps.some(({ isValid }) => isValid === false)) return 3;
   const said = pickFeatures(adds, 'refusal').find(({ words }) => saysWhy.test(words));
   if (said === undefined) return place;
   if (refusing.has(said.subject)) return 2;

@@ -203,11 +203,11 @@ function checkSafeTools(names: readonly string[], { tools }: Inventory): void {
 }
 
 function chooseTools(
-  { tools }: Inventory,
+  { tools, runsTasks }: Inventory,
   { call, whyReadOnly, safeTools = [] }: Pick<ExploreOptions, 'call' | 'whyReadOnly' | 'safeTools'>,
 ): { tools: ListedTool[]; left: Unexplored[] } {
   const explain = ({ name, needsTask, isReadOnly }: ListedTool): string | null => {
-    if (needsTask) return 'it runs as a task only, which the explorer does not offer';
+    if (needsTask && !runsTasks) return 'it runs as a task only, and the server does not declare that it runs tasks';
     return call === 'all' || isReadOnly || safeTools.includes(name)
       ? null
       : `it is not declared read-only, and ${whyReadOnly}`;

@@ -1,4 +1,5 @@
 import { isRecord, type JsonObject, listRecords } from '../base/json.ts';
+import { resolveLocalReference } from '../base/json-pointer.ts';
 import { listParameters, type Parameter } from './schema/parameters.ts';
 import type { ListMethod, World } from './world/world.ts';
 
@@ -12,7 +13,7 @@ export interface ListedTool {
   hints: Readonly<Record<string, boolean>>;
   /** True if the server declares that it changes nothing. */
   isReadOnly: boolean;
-  /** True if it runs as a task only, which the explorer does not offer. */
+  /** True if it runs as a task only. */
   needsTask: boolean;
   parameters: readonly Parameter[];
 }
@@ -37,6 +38,8 @@ export interface Inventory {
   prompts: readonly ListedPrompt[];
   /** True if the server completes arguments of prompts and templates. */
   completes: boolean;
+  /** True if the server runs calls of tools as tasks. */
+  runsTasks: boolean;
 }
 
 /** The most resources and prompts that are requested. A server can list thousands. */
@@ -56,6 +59,7 @@ export async function readInventory(world: World): Promise<Inventory> {
     templates: templates.flatMap(readTemplate).slice(0, maxListed),
     prompts: prompts.flatMap(readPrompt).slice(0, maxListed),
     completes: world.capabilities['completions'] !== undefined,
+    runsTasks: resolveLocalReference('#/tasks/requests/tools/call', world.capabilities) !== undefined,
   };
 }
 

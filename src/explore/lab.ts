@@ -55,6 +55,8 @@ export function createLab(
   /** How many requests of the server a call of each tool led to, at most. They count as requests, too. */
   const questions = new Map<string, number>();
   const losses = new Map<string, { count: number; reason: string }>();
+  /** The first answered call of each tool that runs as a task only. Each task may take long, and runs again in each replay. */
+  const shown = new Map<string, ToolRequest>();
   let sent = 0;
   let allowed = 0;
 
@@ -66,6 +68,15 @@ export function createLab(
   const isHarmless = (name: string) => {
     const tool = tools.get(name);
     return harmless.has(name) || tool?.isReadOnly === true;
+  };
+  /** Checks for another task of a tool than the first. A wrong call is refused before there is a task. */
+  const hasOtherTask = async (requests: readonly ExploredRequest[]) => {
+    for (const request of requests) {
+      const first = isTask(request) ? shown.get(request.tool) : undefined;
+      if (first === undefined || isJsonEqual(first, request)) continue;
+      if ((await checkArguments(request, (name) => tools.get(name))) !== false) return true;
+    }
+    return false;
   };
   const noteLoss = ({ request, observation: { outcome } }: ObservedStep) => {
     if (request.kind !== 'tool' || (outcome.kind !== 'ended' && outcome.kind !== 'silent')) return;
@@ -96,6 +107,7 @@ export function createLab(
       // What ran in a new world need not run again.
       if (earlier !== undefined && (start === 'used' || isAlone(earlier))) return earlier;
       if (requests.some((request) => request.kind === 'tool' && explainStop(request.tool) !== null)) return null;
+      if (await hasOtherTask(requests)) return null;
       if (sent + countExpected(requests, questions) > allowed || time.isOver()) return null;
       sent += requests.length;
       const judge = (step: Pick<ObservedStep, 'request' | 'observation'>) =>
@@ -105,6 +117,9 @@ export function createLab(
       const steps = await describeSteps(requests, observations, (name) => tools.get(name));
       for (const [index, step] of steps.entries()) {
         noteLoss(step);
+        if (isTask(step.request) && !shown.has(step.request.tool) && isAnswered(step.observation)) {
+          shown.set(step.request.tool, step.request);
+        }
         if (index >= shared) sent += noteQuestions(step, questions);
       }
       const run = { phase, steps };
@@ -116,6 +131,10 @@ export function createLab(
     },
   };
 }
+
+type ToolRequest = Extract<ExploredRequest, { kind: 'tool' }>;
+
+const isTask = (request: ExploredRequest): request is ToolRequest => request.kind === 'tool' && request.asTask === true;
 
 /** Counts requests, with the questions that earlier calls of their tools led to. */
 function countExpected(requests: readonly ExploredRequest[], questions: ReadonlyMap<string, number>): number {

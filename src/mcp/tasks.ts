@@ -84,6 +84,9 @@ export async function followTask(first: Task, context: TaskContext): Promise<Cal
   }
 }
 
+/** Makes the error with which `request` rejects if the server refuses a request about a task. */
+export const createRefusal = (code: number, message: string): Error => new JsonRpcError(code, message);
+
 /** @throws {SdkError} if it is no task */
 export function readTask(value: unknown, method: string): Task {
   const read = taskSchema.safeParse(value);

@@ -5,7 +5,12 @@ const texts = z.record(z.string(), z.string());
 /** A request that the explorer sends. */
 export const exploredRequestSchema = z
   .discriminatedUnion('kind', [
-    z.object({ kind: z.literal('tool'), tool: z.string(), arguments: z.record(z.string(), z.unknown()) }),
+    z.object({
+      kind: z.literal('tool'),
+      tool: z.string(),
+      arguments: z.record(z.string(), z.unknown()),
+      asTask: z.literal(true).exactOptional().describe('Given for a tool that runs as a task only.'),
+    }),
     z.object({ kind: z.literal('resource'), uri: z.string() }),
     z.object({ kind: z.literal('prompt'), prompt: z.string(), arguments: texts }),
     z

@@ -26,6 +26,7 @@ const inventory: Inventory = {
   templates: [],
   prompts: [],
   completes: false,
+  runsTasks: false,
 };
 
 function call(tool: string, args: JsonObject, answer = 'Alpha'): ObservedStep {

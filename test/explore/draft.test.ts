@@ -203,6 +203,32 @@ describe('draftEvals', () => {
     expect(many[0]?.checks).toHaveLength(3);
   });
 
+  it('lets sessions share the changes that they make, where there are too many cases', () => {
+    const find = (reader: string, made: ExploredRequest | null = null) => {
+      const own = call('create_note', 'the number is 12', { title: 'Alpha' });
+      const steps = [
+        call(reader, 'no notes'),
+        { ...own, request: made ?? own.request },
+        call(reader, `Alpha in ${reader}`),
+      ];
+      return session(steps, [{ kind: 'state', reader, writer: 'create_note' }]);
+    };
+    const readers = ['list_notes', 'count_notes'];
+    const list = (count: number, ...sessions: ExploredSession[]) =>
+      draft([...sessions, ...callOften('write', count)], readers).filter(({ calls }) => calls[0] !== 'write');
+    expect(list(38, ...readers.map((reader) => find(reader)))).toHaveLength(2);
+    const [shared, ...others] = list(39, ...readers.map((reader) => find(reader)));
+    expect([shared?.title, others]).toEqual([
+      'list_notes finds what create_note made and count_notes finds what create_note made',
+      [],
+    ]);
+    expect(shared?.calls).toEqual(['count_notes', 'list_notes', 'create_note', 'count_notes', 'list_notes']);
+    // The words of what was made are those of no check, as they were before.
+    expect(shared?.checks).toHaveLength(4);
+    const other = find('count_notes', { kind: 'tool', tool: 'create_note', arguments: { title: 'Beta' } });
+    expect(list(39, find('list_notes'), other)).toHaveLength(2);
+  });
+
   it('leaves out a call that another case makes first, and asserts its answer there, where there are too many cases', () => {
     const made = call('create_note', 'the number is 12', { title: 'Alpha' });
     const [before, after] = [call('list_notes', 'no notes'), call('list_notes', 'Alpha')];

@@ -6,7 +6,7 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { systemClock } from '../../src/base/time.ts';
 import { isAnswered, isRefused } from '../../src/explore/answers.ts';
 import { type Exploration, type ExploredSession } from '../../src/explore/exploration.ts';
-import { nameRequest } from '../../src/model/explored-request.ts';
+import { nameRequest, readArguments } from '../../src/model/explored-request.ts';
 import { pickFeatures } from '../../src/explore/features/feature.ts';
 import { draftCases } from '../../src/explore/draft/draft-cases.ts';
 import { readOutcomeText } from '../../src/explore/stability/texts.ts';
@@ -285,6 +285,18 @@ describe('exploreAndCheck', () => {
     expect(cases.map(({ content }) => content['title'])).toEqual(
       expect.arrayContaining(['list_tables sees what run_query changed', 'read_rows finds what insert_row made']),
     );
+    const titles = cases.map(({ content }) => content['title']);
+    expect(titles).toEqual(
+      expect.arrayContaining(['run_query sees UPDATE by run_query', 'run_query refuses sql "SELECT id FROM missing"']),
+    );
+    // Rows that a statement is not about stay, and it says how many it changed.
+    const removing = cases.find(({ content }) => content['title'] === 'run_query sees DELETE by run_query');
+    expect(removing?.content['steps']).toEqual(
+      expect.arrayContaining([
+        { assert: { toolResultEquals: '2 rows changed' } },
+        { assert: { toolResultEquals: { rows: [{ id: 1, name: 'alpha' }] }, partial: true } },
+      ]),
+    );
   });
 
   it('marks what differs between replays', () => {
@@ -309,6 +321,13 @@ describe('exploreAndCheck', () => {
     expect(again).toEqual(['tally']);
     expect(listAnswered(exploration)).toEqual(['roll_dice', 'tally']);
     expect(exploration.harmless).toEqual(['roll_dice']);
+  });
+
+  it('takes an id for a drawn text where no tool takes one', async () => {
+    const { harmless } = await exploreInTest(nameExploredServer('uuids', 'chance'));
+    expect(harmless).toEqual(['generate_uuid', 'roll_dice']);
+    const other = await exploreInTest(nameExploredServer('uuids', 'notes'));
+    expect(other.harmless).not.toContain('generate_uuid');
   });
 
   it('lets Python write what it compiles, where the environment forbids that', async () => {
@@ -406,6 +425,53 @@ describe('exploreAndCheck', () => {
     expect(isEnded).toBe(era.length === 0);
   });
 
+  it('calls as a task what runs as one only, and waits for its end', async () => {
+    const exploration = await exploreInTest(nameExploredServer('tasks', 'runs-tasks'));
+    const { sessions, unexplored, findings, coverage } = exploration;
+    const read = (tool: string) => {
+      const step = sessions.find(answers(tool))?.steps[0];
+      return [step?.observation.asked?.[0]?.ability, step && readOutcomeText(step.observation.outcome)];
+    };
+    expect(read('survey_topic')).toEqual([undefined, expect.stringMatching(/^found 1 of \w+$/)]);
+    expect(read('survey_with_question')).toEqual(['elicitation', expect.stringMatching(/^accept \w+$/)]);
+    const failed = sessions
+      .flatMap(({ steps }) => steps)
+      .filter(({ request }) => nameRequest(request) === 'survey_in_vain');
+    expect(failed.map(({ observation: { outcome } }) => outcome)).toContainEqual(
+      expect.objectContaining({ kind: 'result', isError: true }),
+    );
+    expect(unexplored).toEqual([
+      { subject: 'survey_in_vain', reason: expect.stringContaining('nothing is known of') },
+      { subject: 'survey_cancelled', reason: expect.stringContaining('The server cancelled the task') },
+    ]);
+    expect([findings, coverage.byTool.find(({ tool }) => tool === 'survey_topic')?.isAnswered]).toEqual([[], true]);
+    const { cases } = draftCases(exploration, draftEverything);
+    const answered = sessions.filter(answers('survey_topic'));
+    expect(answered.map(({ steps }) => steps.map(({ request }) => readArguments(request)))).toEqual([
+      [{ topic: 'alpha' }],
+    ]);
+    const [first] = cases;
+    expect(first?.content['steps']).toContainEqual({
+      toolCall: 'survey_topic',
+      arguments: { topic: expect.any(String) },
+    });
+  });
+
+  it('ends with a task that goes on for longer than a call may', async () => {
+    const { unexplored, findings } = await exploreInTest(nameExploredServer('endless', 'runs-tasks'), { callMs: 200 });
+    expect(unexplored).toEqual([{ subject: 'survey_without_end', reason: 'its calls were not answered in time' }]);
+    expect(findings).toEqual([]);
+  });
+
+  it('says that a server runs no tasks, and does not call what runs as one only', async () => {
+    const { unexplored, requests } = await exploreInTest(nameExploredServer('tasks'));
+    const reason = 'it runs as a task only, and the server does not declare that it runs tasks';
+    expect([requests.sent, unexplored.map((each) => each.reason)]).toEqual([
+      0,
+      Array.from({ length: 4 }, () => reason),
+    ]);
+  });
+
   it('ends soon after its time limit with a server whose calls take five seconds, and says what was left out', async () => {
     const exploration = await exploreInTest(nameExploredServer('slow'), { budget: 60, timeLimitMs: 1000 });
     // One call may have begun in time.
@@ -495,6 +561,11 @@ describe('exploreAndCheck', () => {
   it('gives each of 60 tools its share of the requests', async () => {
     const { coverage } = await exploreInTest(nameExploredServer('many'), { budget: 250 });
     expect(coverage.tools).toEqual({ reached: 60, of: 60 });
+  });
+
+  it('has 25 requests for each tool of many, unless it is given a budget', async () => {
+    const { requests } = await exploreInTest(nameExploredServer('many'), { budget: null, timeLimitMs: 1 });
+    expect(requests.budget).toBe(60 * 25);
   });
 
   it('gives each phase, the replays and the confirming of findings their share of the time', async () => {

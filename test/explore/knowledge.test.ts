@@ -14,7 +14,7 @@ const tool: ListedTool = {
   parameters: [],
 };
 const listValues = (text: string, name: string, type: 'string' | 'integer') => {
-  const inventory = { tools: [tool], resources: [], templates: [], prompts: [], completes: false };
+  const inventory = { tools: [tool], resources: [], templates: [], prompts: [], completes: false, runsTasks: false };
   const knowledge = createKnowledge(inventory, { files: [], directories: [] }, () => false);
   const result = { messages: [{ role: 'user', content: { type: 'text', text } }] };
   const run: SessionRun = {
@@ -52,7 +52,7 @@ it.each(['A city: Oslo', 'Ask for the "city" of the user.', 'city: "2026-01-15"'
 );
 
 it('gives a path the ending that a refusal asked for, and takes a file that has it where one is read', () => {
-  const inventory = { tools: [tool], resources: [], templates: [], prompts: [], completes: false };
+  const inventory = { tools: [tool], resources: [], templates: [], prompts: [], completes: false, runsTasks: false };
   const files = ['a.txt', 'table.xlsx'];
   const knowledge = createKnowledge(inventory, { files, directories: [] }, () => false);
   for (let tools = 0; tools < 4; tools += 1)

@@ -1,15 +1,14 @@
-import { isAnswered, isRefused, readsLikeError } from '../answers.ts';
-import { isJsonEqual, listTexts } from '../../base/json.ts';
+import { isAnswered, isUnexplained, readsLikeError } from '../answers.ts';
+import { listTexts } from '../../base/json.ts';
 import { appendAll } from '../../base/lists.ts';
-import { type ExploredSession, type Exploration, type ObservedStep } from '../exploration.ts';
-import { type ExploredRequest, nameRequest, readArguments } from '../../model/explored-request.ts';
+import { type ExploredSession, type Exploration } from '../exploration.ts';
+import { nameRequest, readArguments } from '../../model/explored-request.ts';
 import { type Feature, findPlace, pickFeatures } from '../features/feature.ts';
-import { isSameRequest } from '../features/list-features.ts';
 import { isValidationMessage } from '../findings/validation-messages.ts';
 import { readOutcomeText } from '../stability/texts.ts';
 import { isLimitOfWorld } from '../world/refused-by-world.ts';
-import { isHarmlessRequest } from '../vocabulary/statements.ts';
 import { settleSession } from './settle.ts';
+import { type ChosenCase, shareCases } from './share-cases.ts';
 import { type RequiredNames, writeTitle } from './title.ts';
 
 /** The most cases of a file: more are not read. */
@@ -33,19 +32,6 @@ export interface ChoiceOptions {
   limit: number;
   /** Decides if a session with these subjects gets a case. */
   isWanted: (subjects: readonly string[]) => boolean;
-}
-
-/** A session that gets a case, or several that share one. */
-export interface ChosenCase {
-  session: ExploredSession;
-  title: string;
-  rank: number;
-  /** Its place among all sessions. */
-  position: number;
-  /** The titles of further calls that the case has. */
-  joined: readonly string[];
-  /** Calls whose answers are asserted, too. */
-  asserted: readonly ExploredRequest[];
 }
 
 /** Chooses the sessions that a person would keep as cases, grouped by tool, and says why others are left out. */
@@ -85,7 +71,7 @@ export function chooseCases(
   const distinct = ranked
     .toSorted((a, b) => a.rank - b.rank)
     .filter(({ title, rank: own }) => own < repeated && !titles.has(title) && titles.add(title));
-  const fitting = distinct.length > limit ? joinCalls(leaveOutShown(distinct, harmlessTools), harmlessTools) : distinct;
+  const fitting = shareCases(distinct, { limit, harmless: harmlessTools });
   appendAll(
     left,
     fitting.slice(limit).map(({ title }) => ({ title, reason: `are above the limit of ${maxCases} cases` })),
@@ -94,107 +80,30 @@ export function chooseCases(
 }
 
 /**
- * Leaves out a case of one call that changes something where another case makes the call before any other change: that one asserts its answer,
- * too, and takes its place.
- */
-function leaveOutShown(ranked: readonly ChosenCase[], harmless: ReadonlySet<string>): ChosenCase[] {
-  const isHarmless = ({ request }: ObservedStep) => isHarmlessRequest(request, (tool) => harmless.has(tool));
-  const kept = new Set(ranked);
-  const hosts = new Map<ChosenCase, ChosenCase>();
-  for (const each of ranked) {
-    const [call, ...others] = each.session.steps;
-    if (call === undefined || others.length > 0 || isHarmless(call) || !isAnswered(call.observation)) continue;
-    const host = ranked.find(({ session: { steps } }) => {
-      const first = steps.length < 2 ? undefined : steps.find((step) => !isHarmless(step));
-      return (
-        first !== undefined &&
-        isSameRequest(first.request, call.request) &&
-        isJsonEqual(first.observation.outcome, call.observation.outcome)
-      );
-    });
-    if (host === undefined) continue;
-    const own = hosts.get(host) ?? host;
-    hosts.set(host, {
-      ...own,
-      rank: Math.min(own.rank, each.rank),
-      session: { ...own.session, adds: [...own.session.adds, ...each.session.adds] },
-      asserted: [...own.asserted, call.request],
-    });
-    kept.delete(each);
-  }
-  return [...kept].map((each) => hosts.get(each) ?? each).toSorted((a, b) => a.rank - b.rank);
-}
-
-/** The most calls of a case to which further ones join. */
-const maxJoined = 8;
-
-/**
- * Lets further calls of a tool join the case of its first one, so that a file of few cases shows more: those that change nothing, and apart
- * from them the refusals of a tool that makes changes. What is got of a prompt, and completed for it, is a case, too.
- */
-function joinCalls(ranked: readonly ChosenCase[], harmless: ReadonlySet<string>): ChosenCase[] {
-  const joint: ChosenCase[] = [];
-  const open = new Map<string, number>();
-  for (const each of ranked) {
-    const { session, title } = each;
-    const key = nameJoint(session, harmless);
-    const place = key === null ? undefined : open.get(key);
-    const host = place === undefined ? undefined : joint[place];
-    if (place === undefined || host === undefined || host.session.steps.length + session.steps.length > maxJoined) {
-      if (key !== null) open.set(key, joint.length);
-      joint.push(each);
-      continue;
-    }
-    const whole = {
-      ...host.session,
-      steps: [...host.session.steps, ...session.steps],
-      adds: [...host.session.adds, ...session.adds],
-      needsFiles: host.session.needsFiles || session.needsFiles,
-    };
-    joint[place] = { ...host, session: whole, joined: [...host.joined, title] };
-  }
-  return joint;
-}
-
-/** Names the case that a session can be a part of; null if it must be one of its own. */
-function nameJoint({ steps }: ExploredSession, harmless: ReadonlySet<string>): string | null {
-  const [first] = steps;
-  if (first === undefined || first.request.kind === 'resource') return null;
-  const name = nameRequest(first.request);
-  const isTool = first.request.kind === 'tool';
-  const canJoin = steps.every(
-    ({ request, observation: { asked = [] } }) =>
-      (request.kind === 'tool') === isTool && nameRequest(request) === name && asked.length === 0,
-  );
-  if (!canJoin) return null;
-  if (!isTool) return `prompt ${name}`;
-  const isHarmless = (name: string) => harmless.has(name);
-  if (steps.every(({ request }) => isHarmlessRequest(request, isHarmless))) return `tool ${name}`;
-  return steps.every(({ observation }) => isRefused(observation)) ? `refusals of ${name}` : null;
-}
-
-/**
  * Explains why a session shows nothing that a person would assert; null if it does. An answer that only reads like an error is a refusal
  * of a tool in `refusing`.
  */
-function explainWorthless({ steps }: ExploredSession, refusing: ReadonlySet<string>): string | null {
+function explainWorthless({ steps, adds }: ExploredSession, refusing: ReadonlySet<string>): string | null {
   const last = steps.at(-1);
   const sent = steps.flatMap(({ request }) => [...listTexts(readArguments(request))]);
-  if (sent.some(({ text }) => text.length > longestSent)) return 'send a text that is too long to read';
+  const longest = pickFeatures(adds, 'limit').length > 0 ? longestLimit : longestSent;
+  if (sent.some(({ text }) => text.length > longest)) return 'send a text that is too long to read';
   const unflagged = steps.filter(({ observation }) => readsLikeError(observation.outcome));
   const isRefusal =
     unflagged.length === 1 && last !== undefined && unflagged[0] === last && refusing.has(nameRequest(last.request));
   if (unflagged.length > 0 && !isRefusal) return 'have an answer that reads like an error';
-  // The explorer knows too little about resources and prompts to say what is wrong with a request.
-  const isOther = last !== undefined && last.request.kind !== 'tool' && isRefused(last.observation);
-  return isOther ? 'are refused for a reason that no schema names' : null;
+  return isUnexplained(last) ? 'are refused for a reason that no schema names' : null;
 }
 
-/** The longest text in a call of a case: a person reads it. */
+/** The longest text in a call of a case: a person reads it. One that shows a limit is of one letter, and its title says its length. */
 const longestSent = 500;
+const longestLimit = 1100;
 
 /** The rank of sessions that show what others show. */
 const repeated = 9;
+
+/** The ranks of the first requests that are no calls. */
+const firstRanks = { resource: 0, prompt: 0, completion: 2 } as const;
 
 /**
  * Ranks sessions: each tool has its first answer before other cases are taken; then what calls do together, one refusal by the server itself,
@@ -214,7 +123,7 @@ function rank({ adds, steps }: ExploredSession, counts: Map<string, number>): nu
     const series = request.kind === 'completion' ? [request.argument, request.value === ''] : [];
     const name = JSON.stringify([request.kind, nameRequest(request), ...series]).replaceAll(/\d+/g, '0');
     if (count(name) >= longestSeries) return repeated;
-    return count(request.kind) < firstRequests ? (request.kind === 'completion' ? 2 : 0) : 5;
+    return count(request.kind) < firstRequests ? firstRanks[request.kind] : 5;
   }
   // Two names of one tool answer alike.
   const isLikeAnother = steps.length === 1 && count(JSON.stringify([request.arguments, observation.outcome])) > 0;

@@ -61,16 +61,14 @@ export function draftCases(exploration: Exploration, options: DraftOptions): Dra
       return file;
     };
     const selecting = new Set(
-      pickFeatures(session.adds, 'selected', 'effect', 'limit', 'search').map(({ tool }) => tool),
+      pickFeatures(session.adds, 'selected', 'effect', 'limit', 'search', 'statement').map(({ tool }) => tool),
     );
     const confirmations = new Set(session.steps.filter((step) => isConfirmation(step, session.steps)));
     const steps = draftSteps(session, {
       required,
       keepFile: options.keepsFiles ? keepFile : null,
       isChecked: ({ request }) =>
-        joined.length > 0 ||
-        selecting.has(nameRequest(request)) ||
-        asserted.some((each) => isSameRequest(each, request)),
+        selecting.has(nameRequest(request)) || asserted.some((each) => isSameRequest(each, request)),
       isConfirmation: (step) => confirmations.has(step),
     });
     const settled = session.steps.flatMap((step, index) => (confirmations.has(step) ? [index] : []));

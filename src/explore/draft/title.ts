@@ -27,6 +27,7 @@ export function writeTitle(
     describeLimit(session) ??
     describeSearches(session) ??
     describeState(session, (request) => mayChange(request, harmless)) ??
+    describeStatement(session) ??
     describeKept(session) ??
     describeAgain(session) ??
     describeStep(last, session, required);
@@ -42,7 +43,7 @@ export function joinTitles([title = '', ...joined]: readonly string[], tool: str
   }
   const start = tool.length + 1;
   const said = title.startsWith('refuses ', start) ? /^refuses / : /^answers (?=with )/;
-  const others = joined.map((each) => each.slice(start).replace(said, ''));
+  const others = joined.map((each) => (each.startsWith(`${tool} `) ? each.slice(start).replace(said, '') : each));
   for (let count = others.length; count > 0; count -= 1) {
     const left = others.length - count;
     const more = left === 0 ? [] : [formatCount(left, 'more call')];
@@ -96,6 +97,14 @@ function describeSearches({ adds }: Pick<ExploredSession, 'adds'>): string | nul
   return searches.every(({ letters }) => letters === 'small')
     ? `${tool} searches in small letters for the capitals of ${maker}`
     : `${tool} searches for the texts of ${maker}`;
+}
+
+/** Describes a change by a statement that a reader shows. */
+function describeStatement({ steps, adds }: Pick<ExploredSession, 'steps' | 'adds'>): string | null {
+  const last = steps.at(-1)?.request;
+  const change = pickFeatures(adds, 'statement').find(({ does }) => !/^SELECT\b/.test(does));
+  if (change === undefined || last === undefined || isWriter(last)) return null;
+  return `${nameRequest(last)} sees ${change.does} by ${change.tool}`;
 }
 
 function describeKept({ adds }: Pick<ExploredSession, 'adds'>): string | null {

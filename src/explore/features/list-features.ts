@@ -9,6 +9,7 @@ import { readType } from '../schema/resolve.ts';
 import { maskForms } from '../stability/forms.ts';
 import { printMasked, readOutcomeText, readRefusal } from '../stability/texts.ts';
 import { mayCreate, readVerb, splitName } from '../vocabulary/names.ts';
+import { findStatement, nameStatement } from '../vocabulary/statements.ts';
 import { writeLength } from '../vocabulary/typical-values.ts';
 import { namesOfSearches } from '../vocabulary/vocabulary.ts';
 import { type Feature, nameFeature } from './feature.ts';
@@ -85,7 +86,10 @@ export function listStepFeatures(step: ObservedStep | undefined, inventory: Inve
       ...(trait === null ? [] : [{ kind: 'trait' as const, ...own, trait }]),
     ];
   });
-  return [{ kind: 'tool', subject }, ...parameters, result, ...asked];
+  const statement = findStatement(request.arguments);
+  const does = statement === null ? [] : [nameStatement(String(request.arguments[statement]))];
+  const statements = does.map((each): Feature => ({ kind: 'statement', tool: tool.name, does: each }));
+  return [{ kind: 'tool', subject }, ...parameters, ...statements, result, ...asked];
 }
 
 /** Lists the texts of what a call before has made that a search has as arguments, in the same letters or in others. */

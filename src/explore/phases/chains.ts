@@ -10,7 +10,7 @@ import { isNeededId, listPlaces, listSwitches } from '../schema/parameters.ts';
 import { readType } from '../schema/resolve.ts';
 import { mapTexts } from '../../workspace/placeholders.ts';
 import { readVerb, splitName } from '../vocabulary/names.ts';
-import { findStatement, missesTable, sampleTable } from '../vocabulary/statements.ts';
+import { missesTable } from '../vocabulary/statements.ts';
 import { otherContent } from '../vocabulary/typical-values.ts';
 import { findPathRole, namesOfSearches } from '../vocabulary/vocabulary.ts';
 import { changeMade } from './change-made.ts';
@@ -19,13 +19,11 @@ import { probeHarmless, sortTools } from './examples.ts';
 import { buildArguments, callTool, type PhaseContext } from './phase.ts';
 import { listReads, rateOverlap } from './list-reads.ts';
 import { selectMade } from './select-made.ts';
+import { followStatements, listTableSetups } from './tables.ts';
 import { tryCall } from './try-call.ts';
 
 /** The most producers that are tried before a tool that does not work alone. */
 const maxProducers = 4;
-
-/** The most pairs of tools that are tried to make a table. */
-const maxTableSetups = 6;
 
 /** The most options with which a call is repeated between readers. */
 const maxOptions = 3;
@@ -98,45 +96,6 @@ function* listSetups(
     if (made !== undefined) yield [...made.setup, callTool(producer, made.arguments)];
   }
   return undefined;
-}
-
-/** Lists calls that make a table with a row, by each pair of tools that take statements. */
-function listTableSetups({ lab, knowledge, tools }: PhaseContext): ExploredRequest[][] {
-  const takers = tools.flatMap((tool) => {
-    const call = knowledge.working.get(tool.name);
-    const parameter = call === undefined ? null : findStatement(call.arguments);
-    if (call === undefined || parameter === null || lab.explainStop(tool.name) !== null) return [];
-    return [{ tool, send: (statement: string) => callTool(tool, { ...call.arguments, [parameter]: statement }) }];
-  });
-  return takers.flatMap(({ tool, send }) => {
-    const others = takers.filter((other) => other.tool !== tool);
-    return [send, ...others.map((other) => other.send)].map((fill) => [
-      send(sampleTable.create),
-      fill(sampleTable.fill),
-    ]);
-  });
-}
-
-/** Runs the statements that make a table between requests of readers, and reads what they made. */
-async function followStatements(context: PhaseContext): Promise<void> {
-  const { lab, knowledge, tools } = context;
-  for (const setup of listTableSetups(context).slice(0, maxTableSetups)) {
-    const made = await lab.run(setup, { phase: 'chains', start: 'new' });
-    if (made === null) return;
-    if (!made.steps.every(({ observation }) => isAnswered(observation))) continue;
-    const [create] = setup;
-    const tool = tools.find(({ name }) => create?.kind === 'tool' && create.tool === name);
-    if (create?.kind !== 'tool' || tool === undefined) continue;
-    const reads = await listReads(tool, { arguments: create.arguments, setup: [] }, context);
-    if (reads === null) return;
-    const selects = tools.flatMap((reader) => {
-      const args = knowledge.working.get(reader.name)?.arguments ?? {};
-      const parameter = findStatement(args);
-      return parameter === null ? [] : [callTool(reader, { ...args, [parameter]: sampleTable.read })];
-    });
-    await lab.run([...reads, ...setup, ...reads, ...selects.slice(0, 1)], { phase: 'chains', start: 'new' });
-    return;
-  }
 }
 
 /**

@@ -2,9 +2,10 @@ import { isJsonEqual } from '../../base/json.ts';
 import { isAnswered } from '../answers.ts';
 import { hasNoEffects, type ObservedStep } from '../exploration.ts';
 import type { ExploredRequest } from '../../model/explored-request.ts';
-import type { ListedTool } from '../inventory.ts';
+import type { Inventory, ListedTool } from '../inventory.ts';
 import { isSameOutcome } from '../lab.ts';
-import { isNeededId } from '../schema/parameters.ts';
+import { isNeededId, namesId, type Parameter } from '../schema/parameters.ts';
+import { readType } from '../schema/resolve.ts';
 import { findIdentifiers } from '../vocabulary/identifiers.ts';
 import { readVerb } from '../vocabulary/names.ts';
 import { getPrompt, readTemplate } from './text-arguments.ts';
@@ -40,9 +41,10 @@ export async function tryExamples(context: PhaseContext): Promise<void> {
 /** Each tool gets its first calls before another one gets many. */
 const rounds = [{ changes: 1 }, {}];
 
-/** Sorts tools: those that read first, and those that remove last. */
+/** Sorts tools: those that read first, those that remove late, and those that run as tasks last, because they take long. */
 export function sortTools(tools: readonly ListedTool[]): ListedTool[] {
-  const rank = (tool: ListedTool) => (tool.isReadOnly ? -1 : order[readVerb(tool.name)]);
+  const rank = ({ name, needsTask, isReadOnly }: ListedTool) =>
+    needsTask ? 5 : isReadOnly ? -1 : order[readVerb(name)];
   return tools.toSorted((a, b) => rank(a) - rank(b));
 }
 
@@ -53,6 +55,8 @@ export function sortTools(tools: readonly ListedTool[]): ListedTool[] {
 export async function probeHarmless(tool: ListedTool, { lab, knowledge, tools }: PhaseContext): Promise<void> {
   const call = knowledge.working.get(tool.name);
   const verb = readVerb(tool.name);
+  // Two tasks may take long.
+  if (tool.needsTask) return;
   if (call === undefined || lab.isHarmless(tool.name) || (verb !== 'read' && verb !== 'unknown')) return;
   // A call with an id that the server does not know shows nothing.
   if (verb === 'unknown' && tool.parameters.some(isNeededId) && call.setup.length === 0) return;
@@ -71,7 +75,8 @@ export async function probeHarmless(tool: ListedTool, { lab, knowledge, tools }:
   const isQuiet = steps.every(({ observation }) => hasNoEffects(observation.files) && isAnswered(observation));
   if (!isReadAlike || !isQuiet) return;
   if (!areAlike(answers)) {
-    if (call.setup.length === 0 && (await areDrawn(own, answers, lab))) lab.markDrawn(tool.name);
+    const hasIds = (step: ObservedStep) => listIds(step).length > 0 && takesIds(lab.inventory, tool);
+    if (call.setup.length === 0 && (await areDrawn(own, answers, { lab, hasIds }))) lab.markDrawn(tool.name);
     return;
   }
   lab.markHarmless(tool.name);
@@ -84,23 +89,35 @@ function areAlike([first, ...others]: readonly ObservedStep[]): boolean {
   return others.every((other) => isSameOutcome(first, other) && isJsonEqual(listIds(first), listIds(other)));
 }
 
+/** Checks if an id that is no number is of any use to a caller: another tool takes one, or a template of resources does. */
+function takesIds({ tools, templates }: Inventory, maker: ListedTool): boolean {
+  const isNumber = ({ schema }: Parameter) => ['integer', 'number'].includes(readType(schema) ?? '');
+  const ids = tools
+    .filter((tool) => tool !== maker)
+    .flatMap(({ parameters }) => parameters)
+    .filter(({ name }) => namesId(name));
+  const numbers = new Set(ids.filter(isNumber).map(({ name }) => name));
+  const variables = templates.flatMap(({ uri }) => [...uri.matchAll(/\w+(?=[^{}]*\})/g)].map(([name]) => name));
+  return !ids.every(isNumber) || variables.some((name) => namesId(name) && !numbers.has(name));
+}
+
 /**
  * Checks if answers differ by chance alone, like random numbers. What a server counts is the same again in each new world, and what it
- * makes has an id.
+ * makes has an id that a caller can use.
  */
 async function areDrawn(
   request: ExploredRequest,
   answers: readonly ObservedStep[],
-  lab: PhaseContext['lab'],
+  { lab, hasIds }: { lab: PhaseContext['lab']; hasIds: (step: ObservedStep) => boolean },
 ): Promise<boolean> {
   const run = await lab.run([request, request, request], { phase: 'examples', start: 'own' });
   const others = run?.steps ?? [];
   const isPlain = (step: ObservedStep) =>
-    isAnswered(step.observation) && hasNoEffects(step.observation.files) && listIds(step).length === 0;
+    isAnswered(step.observation) && hasNoEffects(step.observation.files) && !hasIds(step);
   return (
     others.length === 3 &&
     [...answers, ...others].every(isPlain) &&
-    answers.some((answer, index) => !isSameOutcome(answer, others[index]))
+    answers.some((answer, index) => !areAlike([answer, ...others.slice(index, index + 1)]))
   );
 }
 

@@ -17,8 +17,11 @@ export interface PhaseContext {
 }
 
 /** Makes a call of a tool. */
-export function callTool(tool: Pick<ListedTool, 'name'>, args: JsonObject): ExploredRequest {
-  return { kind: 'tool', tool: tool.name, arguments: args };
+export function callTool(
+  { name, needsTask }: Pick<ListedTool, 'name' | 'needsTask'>,
+  args: JsonObject,
+): ExploredRequest {
+  return { kind: 'tool', tool: name, arguments: args, ...(needsTask && { asTask: true }) };
 }
 
 /** Builds arguments with the first value of each required parameter. Parameters without any value are left out. */

@@ -1,4 +1,5 @@
 import type { JsonObject } from '../../base/json.ts';
+import type { Observation } from '../exploration.ts';
 import type { ExploredRequest } from '../../model/explored-request.ts';
 import { isAnswered, listCompleted } from '../answers.ts';
 import type { ListedPrompt, ListedTemplate, ListedTool } from '../inventory.ts';
@@ -6,6 +7,7 @@ import { readRefusal } from '../stability/texts.ts';
 import { proposeChanges } from '../vocabulary/feedback.ts';
 import type { PhaseContext } from './phase.ts';
 
+type Texts = Readonly<Record<string, string>>;
 type Completion = Extract<ExploredRequest, { kind: 'completion' }>;
 
 /** The arguments of a prompt, or the variables of a template. `owner` is the name of what has them. */
@@ -17,65 +19,74 @@ interface Subject extends Pick<Completion, 'of' | 'name'> {
 /** The most values with which one prompt or template is tried. */
 const maxFillings = 3;
 
-/** Gets a prompt with all its arguments, changed as a refusal suggests, and with those alone that it requires. */
+/** Gets a prompt with all its arguments, and with those alone that it requires. */
 export async function getPrompt({ name, arguments: listed }: ListedPrompt, context: PhaseContext): Promise<void> {
   const { lab, knowledge } = context;
-  const listTexts = await completeArguments({ of: 'prompt', name, owner: name, arguments: listed }, context);
-  const get = async (args: Record<string, string>) => {
+  const get = async (args: Texts) => {
     const run = await lab.run([{ kind: 'prompt', prompt: name, arguments: args }], { phase: 'examples' });
     if (run !== null) knowledge.learn(run);
     return run?.steps[0]?.observation;
   };
-  const parameters = listed.map((argument) => ({ ...argument, schema: { type: 'string' } }));
-  const tried = new Set<string>();
-  let args = Object.fromEntries(listed.map((argument) => [argument.name, listTexts(argument.name)[0] ?? 'alpha']));
-  for (let count = 0; count < maxFillings; count += 1) {
-    tried.add(JSON.stringify(args));
-    const observation = await get(args);
-    if (observation === undefined || isAnswered(observation)) break;
-    const listOthers = (parameter: { name: string }) => listTexts(parameter.name);
-    const proposals = proposeChanges({ parameters }, args, { message: readRefusal(observation.outcome), listOthers });
-    const next = proposals.map(pickTexts).find((proposal) => !tried.has(JSON.stringify(proposal)));
-    if (next === undefined) break;
-    args = next;
-  }
+  const args = await fillArguments({ of: 'prompt', name, owner: name, arguments: listed }, get, context);
   const required = listed.filter((argument) => argument.isRequired && args[argument.name] !== undefined);
   if (required.length === Object.keys(args).length) return;
   await get(Object.fromEntries(required.map((argument) => [argument.name, args[argument.name] ?? ''])));
 }
 
-const pickTexts = (args: JsonObject) =>
-  Object.fromEntries(
-    Object.entries(args).flatMap(([name, value]) => (typeof value === 'string' ? [[name, value]] : [])),
-  );
-
 /** An expression that stands for one value, with an operator before it or a modifier after it. */
 const expression = /\{([+#./;?&]?)(\w+)(?::\d+|\*)?\}/g;
 
-/** Reads a resource of a template, the next values if the server knows none with the first ones. */
+/** Reads a resource of a template. */
 export async function readTemplate(
   { uri, name: owner, description }: ListedTemplate,
   context: PhaseContext,
 ): Promise<void> {
   const variables = [...uri.matchAll(expression)].map(([, , name = '']) => ({ name, description }));
-  const subject = { of: 'resourceTemplate', name: uri, owner, arguments: variables } as const;
-  const listTexts = await completeArguments(subject, context);
-  const tried = new Set<string>();
-  for (let round = 0; round < maxFillings; round += 1) {
+  const read = async (args: Texts) => {
     const filled = uri.replaceAll(expression, (_, operator: string, variable: string) => {
-      const texts = listTexts(variable);
-      const text = texts[Math.min(round, texts.length - 1)] ?? 'alpha';
+      const text = args[variable] ?? '';
       if (operator === '?' || operator === '&') return `${operator}${variable}=${encodeURIComponent(text)}`;
       return operator === '+' ? text : `${operator}${encodeURIComponent(text)}`;
     });
     // A list of variables in one expression stays as it is.
-    if (filled.includes('{') || tried.has(filled)) return;
-    tried.add(filled);
+    if (filled.includes('{')) return undefined;
     const run = await context.lab.run([{ kind: 'resource', uri: filled }], { phase: 'examples' });
-    const [step] = run?.steps ?? [];
-    if (step === undefined || isAnswered(step.observation)) return;
+    return run?.steps[0]?.observation;
+  };
+  await fillArguments({ of: 'resourceTemplate', name: uri, owner, arguments: variables }, read, context);
+}
+
+/**
+ * Sends a request with a text for each argument: the completed ones, or those that the explorer knows. A refused request is sent again
+ * with what the refusal suggests, or with the next texts. Returns the arguments of the last request.
+ */
+async function fillArguments(
+  subject: Subject,
+  send: (args: Texts) => Promise<Pick<Observation, 'outcome'> | undefined>,
+  context: PhaseContext,
+): Promise<Texts> {
+  const { arguments: listed } = subject;
+  const listTexts = await completeArguments(subject, context);
+  const parameters = listed.map((argument) => ({ isRequired: true, ...argument, schema: { type: 'string' } }));
+  let args: Texts = Object.fromEntries(listed.map(({ name }) => [name, listTexts(name)[0] ?? 'alpha']));
+  const tried = new Set<string>();
+  for (let round = 1; ; round += 1) {
+    tried.add(JSON.stringify(args));
+    const observation = await send(args);
+    if (observation === undefined || isAnswered(observation) || round === maxFillings) return args;
+    const listOthers = ({ name }: { name: string }) => listTexts(name);
+    const message = readRefusal(observation.outcome);
+    const proposals = proposeChanges({ parameters }, args, { message, listOthers }).map(pickTexts);
+    const next = proposals.find((proposal) => !tried.has(JSON.stringify(proposal)));
+    if (next === undefined) return args;
+    args = next;
   }
 }
+
+const pickTexts = (args: JsonObject): Texts =>
+  Object.fromEntries(
+    Object.entries(args).flatMap(([name, value]) => (typeof value === 'string' ? [[name, value]] : [])),
+  );
 
 /**
  * Completes the arguments of a prompt or a template: each from nothing, and from the start of one of its values, with the first values of the

@@ -43,12 +43,25 @@ export function placeBound(args: JsonObject, name: string, value: unknown): Json
 /** The database among the files that are generated for some servers. It has the table `items`. */
 export const databaseFile = 'items.db';
 
-/** A table with one row, and what reads it. */
+/** A table with one row, what reads it, and statements about it that come later. */
 export const sampleTable = {
   create: 'CREATE TABLE items (id INTEGER PRIMARY KEY, name TEXT)',
   fill: "INSERT INTO items (id, name) VALUES (1, 'alpha')",
   read: 'SELECT id, name FROM items',
+  /** Adds a row with a quote and one without a value. */
+  more: "INSERT INTO items (id, name) VALUES (2, 'O''Neil'), (3, NULL)",
+  changes: ["UPDATE items SET name = 'beta' WHERE id > 1", 'DELETE FROM items WHERE id > 1'],
+  empty: 'SELECT id, name FROM items WHERE id = 9',
+  wrong: ['SELECT id FROM missing', 'SELECT id FROM'],
+  wrongColumn: 'SELECT missing FROM items',
 } as const;
+
+/** Names what a statement does: its first word, and if it reads a table. */
+export function nameStatement(statement: string): string {
+  const [, verb = ''] = /^\s*(\w+)/.exec(statement) ?? [];
+  const isOfTable = /\bfrom\b/i.test(statement) && reading.test(statement);
+  return `${verb.toUpperCase()}${isOfTable ? ' FROM' : ''}`;
+}
 
 const missingTable =
   /\b(?:no such|unknown|missing|non-?existent) (?:table|relation)\b|\b(?:table|relation)\b[^\n]{0,80}\b(?:does not|doesn't|doesn’t) exist\b|\b(?:table|relation)\b[^\n]{0,80}\bnot found\b/i;

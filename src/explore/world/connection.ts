@@ -20,12 +20,8 @@ import {
 } from '../../server/bridge/bridge-messages.ts';
 import type { ProcessExit, ServerProcess } from '../../server/process.ts';
 import type { AskedRequest } from '../exploration.ts';
-
-/** The answer to a request, or the event that came instead. */
-export type Reply =
-  | { kind: 'response'; response: ResponseMessage }
-  | { kind: 'ended'; exit: ProcessExit }
-  | { kind: 'silent'; isAlive: boolean };
+import { callAsTask } from './call-as-task.ts';
+import type { CallReply, Reply, SendRequest } from './reply.ts';
 
 /** Answers a request of the server to its client; null if the client does not offer it. */
 export type AnswerClient = (method: string, params: JsonObject) => { result: JsonObject; asked: AskedRequest } | null;
@@ -37,8 +33,9 @@ export interface Connection extends AsyncDisposable {
   readonly capabilities: JsonObject;
   /** True if the process has ended. */
   readonly hasEnded: boolean;
-  /** Sends a request and waits for the answer, the end of the process, or the end of the time: that of a call by default. */
-  request(method: string, params: JsonObject, afterMs?: number): Promise<Reply>;
+  readonly request: SendRequest;
+  /** Calls a tool as a task, and waits for the end of the task, for the time of a call. */
+  callAsTask(params: JsonObject): Promise<CallReply>;
   /** Takes the first line on stdout that is no message, once; null if there is none. */
   takeNoise(): string | null;
   /** Takes the requests of the server to its client since the last time. */
@@ -180,6 +177,28 @@ export async function connect(
     const { handshake } = probe;
     const extra = handshake.protocol === 'modern' ? describeModernClient(announced) : {};
     const pingMethod = handshake.protocol === 'modern' ? 'server/discover' : 'ping';
+    const request: SendRequest = async (method, params, afterMs = limits.callMs) => {
+      const before = progressCount;
+      answers = 0;
+      rootsGiven = 0;
+      let round: JsonObject = {};
+      for (;;) {
+        const meta = { ...extra, progressToken: nextId + 1 };
+        const reply = await ask(method, { ...params, ...round, _meta: meta }, afterMs);
+        if (reply === null) break;
+        const required = handshake.protocol === 'modern' ? readInputRequired(reply) : null;
+        if (required === null) return reply;
+        const inputResponses = answerQuestions(required['inputRequests']);
+        // It asks for more than it gets.
+        if (inputResponses === null) return { kind: 'silent', isAlive: true };
+        const { requestState } = required;
+        round = { inputResponses, ...(requestState !== undefined && { requestState }) };
+      }
+      void child.send(createNotification('notifications/cancelled', { requestId: nextId }));
+      const isMoving = progressCount > before;
+      const ping = isMoving ? null : await ask(pingMethod, { _meta: extra }, limits.pingMs);
+      return { kind: 'silent', isAlive: isMoving || ping?.kind === 'response' };
+    };
     return {
       handshake,
       capabilities,
@@ -197,28 +216,8 @@ export async function connect(
         asked = [];
         return taken;
       },
-      request: async (method, params, afterMs = limits.callMs) => {
-        const before = progressCount;
-        answers = 0;
-        rootsGiven = 0;
-        let round: JsonObject = {};
-        for (;;) {
-          const meta = { ...extra, progressToken: nextId + 1 };
-          const reply = await ask(method, { ...params, ...round, _meta: meta }, afterMs);
-          if (reply === null) break;
-          const required = handshake.protocol === 'modern' ? readInputRequired(reply) : null;
-          if (required === null) return reply;
-          const inputResponses = answerQuestions(required['inputRequests']);
-          // It asks for more than it gets.
-          if (inputResponses === null) return { kind: 'silent', isAlive: true };
-          const { requestState } = required;
-          round = { inputResponses, ...(requestState !== undefined && { requestState }) };
-        }
-        void child.send(createNotification('notifications/cancelled', { requestId: nextId }));
-        const isMoving = progressCount > before;
-        const ping = isMoving ? null : await ask(pingMethod, { _meta: extra }, limits.pingMs);
-        return { kind: 'silent', isAlive: isMoving || ping?.kind === 'response' };
-      },
+      request,
+      callAsTask: async (params) => await callAsTask(request, params, { clock, signal, limitMs: limits.callMs }),
       [Symbol.asyncDispose]: () => child.stop(),
     };
   } catch (error) {

@@ -61,7 +61,10 @@ function createRemoteWorld(
     return await race(asked, { signals: [signal], timeout: { clock, afterMs: callMs, onTimeout } });
   };
   const start = (request: ExploredRequest, options: { signal: AbortSignal }): Promise<unknown> => {
-    if (request.kind === 'tool') return session.callTool(request.tool, request.arguments, options);
+    if (request.kind === 'tool') {
+      const { tool, arguments: args, asTask } = request;
+      return session.callTool(tool, args, { ...options, ...(asTask === true && { taskSupport: 'required' }) });
+    }
     return session.request(writeRequest(request), options);
   };
   return {

@@ -5,7 +5,8 @@ import { classifyCallFault } from '../../mcp/faults.ts';
 import type { Handshake } from '../../mcp/protocol.ts';
 import { hasNoEffects, type Observation, type Outcome, type Unexplored, type AddedFiles } from '../exploration.ts';
 import { type ExploredRequest } from '../../model/explored-request.ts';
-import type { Connection, Reply } from './connection.ts';
+import type { Connection } from './connection.ts';
+import type { CallReply, Reply } from './reply.ts';
 import { hidePaths, showPaths } from '../../workspace/placeholders.ts';
 import { fillReferences, toObject, type WorldPaths } from './placeholders.ts';
 import { putBack, readStarted } from './put-back.ts';
@@ -88,6 +89,18 @@ export async function createWorld(
   let results: unknown[] = [];
   let isLost = false;
   const startNoise = hidePaths(connection.takeNoise(), paths);
+  const callTool = async ({
+    tool,
+    arguments: args,
+    asTask,
+  }: Extract<ExploredRequest, { kind: 'tool' }>): Promise<CallReply> => {
+    const params = { name: tool, arguments: args };
+    return asTask === true ? await connection.callAsTask(params) : await connection.request('tools/call', params);
+  };
+  const sendOther = async (request: Exclude<ExploredRequest, { kind: 'tool' }>): Promise<Reply> => {
+    const { method, params } = writeRequest(request);
+    return await connection.request(method, params);
+  };
   return {
     handshake: connection.handshake,
     capabilities: connection.capabilities,
@@ -111,11 +124,7 @@ export async function createWorld(
       // What it asked before belongs to no request.
       connection.takeAsked();
       const filled = fillReferences(showPaths(request, paths), results);
-      const { method, params } =
-        filled.kind === 'tool'
-          ? { method: 'tools/call', params: { name: filled.tool, arguments: filled.arguments } }
-          : writeRequest(filled);
-      const reply = await connection.request(method, params);
+      const reply = filled.kind === 'tool' ? await callTool(filled) : await sendOther(filled);
       results.push(reply.kind === 'response' ? reply.response.result : undefined);
       isLost ||= reply.kind !== 'response';
       const after = await takeSnapshot(paths.workspace, snapshot);
@@ -154,7 +163,8 @@ const requiredLists = {
   completion: ['completion', 'values'],
 } as const;
 
-function readOutcome(kind: ExploredRequest['kind'], reply: Reply): Outcome {
+function readOutcome(kind: ExploredRequest['kind'], reply: CallReply): Outcome {
+  if (reply.kind === 'malformed') return reply;
   if (reply.kind === 'ended') {
     const { code, signal, lastLines } = reply.exit;
     return { kind: 'ended', exitCode: code, signal, lastLines };

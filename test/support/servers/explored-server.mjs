@@ -5,6 +5,7 @@
 import { appendFileSync, existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { randomUUID } from 'node:crypto';
 import { createInterface } from 'node:readline';
+import { DatabaseSync } from 'node:sqlite';
 
 const text = (value) => ({ content: [{ type: 'text', text: value }] });
 const structured = (value) => ({ ...text(JSON.stringify(value)), structuredContent: value });
@@ -39,7 +40,7 @@ const books = [];
 const cards = [];
 const chores = new Map();
 const choreId = { type: 'string', pattern: '^[0-9a-f-]{36}$' };
-const tables = new Map();
+let database;
 const remarks = new Map();
 const map = { places: [{ name: 'Rome' }, { name: 'Oslo' }], roads: [{ from: 'Rome', to: 'Oslo' }], signs: {} };
 const pages = new Set();
@@ -382,6 +383,8 @@ const sets = {
       },
     },
   },
+  // Its ids are those of nothing, unless another tool takes one.
+  uuids: { generate_uuid: { call: () => structured({ uuid: randomUUID() }) } },
   chance: {
     roll_dice: { call: () => text(`The dice show ${String(Math.random()).slice(2, 12)} points`) },
     tally: { call: () => text(`This is call ${(tallies += 1)}`) },
@@ -590,49 +593,59 @@ const sets = {
   // A database in memory. No annotation says which of its tools change something.
   records: {
     run_query: { schema: object({ sql: string }), call: ({ sql }) => runStatement(sql) },
-    list_tables: { call: () => text(`tables: ${[...tables.keys()].join(', ')}`) },
+    list_tables: { call: () => runStatement("SELECT name FROM sqlite_master WHERE type = 'table'") },
     read_rows: {
       schema: object({ tableName: string, limit: { type: 'integer', minimum: 1 } }, ['tableName']),
-      call: ({ tableName, limit = 100 }) =>
-        tables.has(tableName)
-          ? structured({ rows: tables.get(tableName).rows.slice(0, limit) })
-          : failure(`Table "${tableName}" does not exist`),
+      call: ({ tableName, limit = 100 }) => runStatement(`SELECT * FROM "${tableName}" LIMIT ${limit}`),
     },
     insert_row: {
       schema: object({ tableName: string, data: { type: 'object', additionalProperties: {} } }),
       call: ({ tableName, data }) => {
-        const table = tables.get(tableName);
-        if (table === undefined) return failure(`Table "${tableName}" does not exist`);
-        const unknown = Object.keys(data).find((column) => !table.columns.includes(column));
-        if (unknown !== undefined) return failure(`table ${tableName} has no column named ${unknown}`);
-        table.rows.push(data);
-        return text('1 row was added');
+        const columns = Object.keys(data);
+        const places = columns.map(() => '?').join(', ');
+        return runStatement(
+          `INSERT INTO "${tableName}" (${columns.join(', ')}) VALUES (${places})`,
+          ...Object.values(data),
+        );
       },
     },
   },
+  // Each runs as a task only, which has these states in turn; the last one stays.
+  tasks: {
+    survey_topic: {
+      schema: object({ topic: string, depth: { type: 'integer', minimum: 1, maximum: 3 } }, ['topic']),
+      states: ['working', 'completed'],
+      call: ({ topic, depth = 1 }) => text(`found ${depth} of ${topic}`),
+    },
+    survey_with_question: {
+      schema: object({ topic: string }),
+      states: ['input_required'],
+      question: once(() => ({ method: 'elicitation/create', params: { message: 'Why?', requestedSchema: form } })),
+      call: ({ topic }, { action }) => text(`${action} ${topic}`),
+    },
+    survey_in_vain: {
+      schema: object({ topic: string }),
+      states: ['working', 'failed'],
+      call: ({ topic }) => text(`nothing is known of ${topic}`),
+    },
+    survey_cancelled: { schema: object({ topic: string }), states: ['cancelled'], call: () => text('') },
+  },
+  endless: { survey_without_end: { schema: object({ topic: string }), states: ['working'], call: () => text('') } },
   many: makeReaders('item', 60),
   more: makeReaders('part', 20),
 };
 
 const tools = Object.assign({}, ...process.argv.slice(2).map((name) => sets[name]));
-/** Runs a statement of the few kinds that a database in memory knows. */
-function runStatement(sql) {
-  const [, made, columns = ''] = /^CREATE TABLE (\w+) \((.*)\)$/i.exec(sql) ?? [];
-  if (made !== undefined) {
-    if (tables.has(made)) return failure(`table ${made} already exists`);
-    tables.set(made, { columns: columns.split(',').map((column) => column.trim().split(' ')[0]), rows: [] });
-    return text('done');
+/** Runs a statement, and answers with the rows that it reads, or the number of those that it changes. */
+function runStatement(sql, ...values) {
+  database ??= new DatabaseSync(':memory:');
+  try {
+    const statement = database.prepare(sql);
+    if (statement.columns().length > 0) return structured({ rows: statement.all(...values) });
+    return text(`${statement.run(...values).changes} rows changed`);
+  } catch (error) {
+    return failure(error.message);
   }
-  const [, filled, names = '', values = ''] = /^INSERT INTO (\w+) \((.*)\) VALUES \((.*)\)$/i.exec(sql) ?? [];
-  if (filled !== undefined) {
-    if (!tables.has(filled)) return failure(`no such table: ${filled}`);
-    const cells = values.split(',').map((value) => value.trim().replaceAll("'", ''));
-    tables.get(filled).rows.push(Object.fromEntries(names.split(',').map((name, at) => [name.trim(), cells[at]])));
-    return text('1 row was added');
-  }
-  const [, read] = /^SELECT .* FROM (\w+)/i.exec(sql) ?? [];
-  if (read === undefined) return /^SELECT 1\b/.test(sql) ? text('1') : failure(`syntax error near ${sql.slice(0, 10)}`);
-  return tables.has(read) ? text(JSON.stringify(tables.get(read).rows)) : failure(`no such table: ${read}`);
 }
 
 if (process.argv.includes('start-noise')) process.stdout.write(`Serving ${process.argv.at(-1)}\n`);
@@ -654,6 +667,7 @@ function findMistake({ properties = {}, required = [] }, args) {
 
 const isModern = process.argv.includes('modern');
 const hasTours = process.argv.includes('tours');
+const runsTasks = process.argv.includes('runs-tasks');
 const clientKey = 'io.modelcontextprotocol/clientCapabilities';
 /** The capabilities of the client. */
 let client = {};
@@ -669,6 +683,7 @@ const answers = {
   ...(!isModern && { initialize }),
   ping: () => ({}),
   'tools/list': listTools,
+  ...(runsTasks && { 'tasks/get': getTask }),
   ...(hasTours && { 'prompts/list': listPrompts, 'prompts/get': getPrompt, 'completion/complete': complete }),
 };
 
@@ -676,7 +691,11 @@ function initialize({ capabilities }) {
   client = capabilities;
   return {
     protocolVersion: '2025-11-25',
-    capabilities: { tools: {}, ...(hasTours && { prompts: {}, completions: {} }) },
+    capabilities: {
+      tools: {},
+      ...(hasTours && { prompts: {}, completions: {} }),
+      ...(runsTasks && { tasks: { requests: { tools: { call: {} } } } }),
+    },
     serverInfo: { name: 'explored', version: process.env.VERSION ?? '1.2.3' },
   };
 }
@@ -705,14 +724,28 @@ function listTools() {
   return {
     tools: Object.entries(tools)
       .filter(([, { needs }]) => needs === undefined || client[needs] !== undefined)
-      .map(([name, { schema = object({}), output, hints, description = `Runs ${name.replaceAll('_', ' ')}` }]) => ({
-        name,
-        description,
-        inputSchema: schema,
-        ...(output !== undefined && { outputSchema: output }),
-        ...(hints !== undefined && { annotations: hints }),
-      })),
+      .map(
+        ([
+          name,
+          { schema = object({}), output, hints, states, description = `Runs ${name.replaceAll('_', ' ')}` },
+        ]) => ({
+          name,
+          description,
+          ...(states !== undefined && { execution: { taskSupport: 'required' } }),
+          inputSchema: schema,
+          ...(output !== undefined && { outputSchema: output }),
+          ...(hints !== undefined && { annotations: hints }),
+        }),
+      ),
   };
+}
+
+const tasks = new Map();
+
+function getTask({ taskId }) {
+  const { states } = tasks.get(taskId);
+  if (states.length > 1) states.shift();
+  return { taskId, status: states[0], ttl: null, pollInterval: 50 };
 }
 
 let asked = 0;
@@ -750,6 +783,12 @@ for await (const line of createInterface({ input: process.stdin })) {
   if (id !== undefined && method === undefined) waiting.get(id)?.(message);
   if (id === undefined || method === undefined) continue;
   if (isModern) client = params._meta?.[clientKey] ?? {};
+  if (method === 'tasks/result') {
+    const { tool, call } = tasks.get(params.taskId);
+    if (tool.question === undefined) send({ id, result: tool.call(call.arguments) });
+    else void callAsking(tool, call).then((result) => send({ id, result }));
+    continue;
+  }
   if (method !== 'tools/call') {
     const answer = answers[method]?.(params);
     send({
@@ -769,6 +808,16 @@ for await (const line of createInterface({ input: process.stdin })) {
   const refusal = tool.refuse?.(args) ?? null;
   if (refusal !== null) {
     send({ id, error: refusal });
+    continue;
+  }
+  if (tool.states !== undefined && params.task === undefined) {
+    send({ id, result: failure(`${name} runs as a task only`) });
+    continue;
+  }
+  if (tool.states !== undefined) {
+    const taskId = `task-${tasks.size + 1}`;
+    tasks.set(taskId, { tool, call: params, states: ['working', ...tool.states] });
+    send({ id, result: { task: { taskId, status: 'working', ttl: null, pollInterval: 50 } } });
     continue;
   }
   if (tool.asks === true) {
