@@ -173,7 +173,11 @@ function findDocument(kind: AnswerKind, result: JsonObject, slots: readonly Text
   }
   const [only] = parsed;
   if (only === undefined || slots.length !== 1) return null;
-  return { root: only.document, places: [{ path: only.path, within: [], print: only.print }] };
+  const { document, path, print } = only;
+  return {
+    root: document,
+    places: [path, ...listCopies(result, path)].map((each) => ({ path: each, within: [], print })),
+  };
 }
 
 const isListName = (name: string) => /^(?:tools|resources|resourceTemplates|prompts)$/.test(name);
@@ -182,6 +186,16 @@ const isListName = (name: string) => /^(?:tools|resources|resourceTemplates|prom
 function isCopy(structured: JsonObject, { content }: JsonObject, slots: readonly TextSlot[]): boolean {
   const [only, ...others] = Object.values(structured);
   return others.length === 0 && (isJsonEqual(only, content) || slots.some(({ text }) => text === only));
+}
+
+/** Lists where structured content repeats the text at a path, alone or with the content around it. */
+function listCopies(result: JsonObject, path: Path): Path[] {
+  const { structuredContent: structured, content } = result;
+  return Object.entries(isRecord(structured) ? structured : {}).flatMap(([key, value]) => {
+    if (value === readAt(result, path)) return [['structuredContent', key]];
+    const isWhole = path[0] === 'content' && isJsonEqual(value, content);
+    return isWhole ? [['structuredContent', key, ...path.slice(1)]] : [];
+  });
 }
 
 function viewDocument(
@@ -201,7 +215,10 @@ function viewDocument(
     root,
     nodes: [...walk(root, second ?? root, other === null ? [workspaces[0], workspaces[0]] : workspaces)],
     replace: (value) => write(value, places),
-    replaceOne: places.length > 1 ? (value) => write(value, places.slice(0, 1)) : null,
+    replaceOne:
+      places.length > 1 && places[0]?.path[0] === 'structuredContent'
+        ? (value) => write(value, places.slice(0, 1))
+        : null,
   };
 }
 
@@ -254,16 +271,13 @@ function viewText(
         ? text.slice(0, longestCompared)
         : '';
   const parts = masked.split(volatileMark).filter((part) => /[\p{L}\p{N}]/u.test(part) && text.includes(part));
-  const { structuredContent: structured } = result;
   return {
     text,
     stableParts: parts.toSorted((a, b) => b.length - a.length),
-    replace: (changed) => {
-      const written = replaceAt(result, path, changed);
-      if (!isRecord(written) || !isRecord(structured)) return { kind: 'result', result: written };
-      const copied = Object.entries(structured).map(([key, value]) => [key, value === text ? changed : value]);
-      return { kind: 'result', result: { ...written, structuredContent: Object.fromEntries(copied) } };
-    },
+    replace: (changed) => ({
+      kind: 'result',
+      result: [path, ...listCopies(result, path)].reduce<unknown>((all, each) => replaceAt(all, each, changed), result),
+    }),
   };
 }
 

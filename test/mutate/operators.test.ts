@@ -216,6 +216,23 @@ async function judge(operator: Operator, example: Example, check: Example['blind
 }
 
 describe('an operator', () => {
+  it.each(['the text', 'the content'])(
+    'changes a document also where structured content repeats %s',
+    async (copied) => {
+      const { content } = text(JSON.stringify({ name: 'bread' }));
+      const [only] = content;
+      const repeated = copied === 'the text' && only?.type === 'text' ? only.text : content;
+      const path = copied === 'the text' ? '/content' : '/content/0/text';
+      const example = { answer: { content, structuredContent: { content: repeated } }, noticing: works, blind: works };
+      const operator = operators.find(({ name }) => name === 'change-text');
+      if (operator === undefined) throw new Error('There is no such operator.');
+      const noticed = await judge(operator, example, contains('bread', path));
+      expect(noticed.map(({ outcome }) => outcome)).toEqual(['noticed']);
+      const blind = await judge(operator, example, contains('name', path));
+      expect(blind.map(({ outcome }) => outcome)).toEqual(['unnoticed']);
+    },
+  );
+
   it('has an example', () => {
     const known = [...Object.keys(examples), ...Object.keys(modelExamples)];
     expect(operators.map(({ name }) => name).toSorted()).toEqual(known.toSorted());
