@@ -2,7 +2,7 @@ import { isAnswered, wantsUrl } from './answers.ts';
 import { isJsonEqual } from '../base/json.ts';
 import { checkSchema } from '../engine/schema-check.ts';
 import { hasNoEffects, type Observation, type ObservedStep, type PhaseName, type SessionRun } from './exploration.ts';
-import { type ExploredRequest, nameRequest } from '../model/explored-request.ts';
+import { type ExploredRequest, nameRequest, type ToolRequest } from '../model/explored-request.ts';
 import type { Inventory, ListedTool } from './inventory.ts';
 import { printMasked } from './stability/texts.ts';
 import type { TimeShares } from './time-shares.ts';
@@ -131,8 +131,6 @@ export function createLab(
     },
   };
 }
-
-type ToolRequest = Extract<ExploredRequest, { kind: 'tool' }>;
 
 const isTask = (request: ExploredRequest): request is ToolRequest => request.kind === 'tool' && request.asTask === true;
 

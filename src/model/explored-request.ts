@@ -28,6 +28,7 @@ export const exploredRequestSchema = z
   ])
   .describe('`{{workspace}}` and `{{result.0/…}}` in its values are replaced when it is sent.');
 export type ExploredRequest = z.infer<typeof exploredRequestSchema>;
+export type ToolRequest = Extract<ExploredRequest, { kind: 'tool' }>;
 
 /** Names the subject of a request: a tool, the URI of a resource, or what has the argument that is completed. */
 export function nameRequest(request: ExploredRequest): string {

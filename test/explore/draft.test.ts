@@ -165,6 +165,19 @@ describe('draftEvals', () => {
       ['list answers with size 8, with size 9 and with size 10', 3],
     ]);
     expect(many.filter(({ calls }) => calls[0] === 'sum').every(({ calls }) => calls.length === 1)).toBe(true);
+    // Where there would still be too many, a case is longer.
+    const more = draft([...callOften('list', 11), ...callOften('sum', 39)], ['list']);
+    expect(more).toHaveLength(40);
+    expect(more[0]?.calls).toHaveLength(11);
+  });
+
+  it('sends a longer text than a person reads only where it shows a limit', () => {
+    const limit: Feature = { kind: 'limit', tool: 'add', name: 'title', isUpper: true };
+    const list = (length: number, adds: Feature) =>
+      draft([...callOften('write', 1), session([call('add', 'x', { title: 'x'.repeat(length) })], [adds])]).slice(1);
+    expect(list(1024, limit)).toHaveLength(1);
+    expect(list(1024, { kind: 'tool', subject: 'add' })).toHaveLength(0);
+    expect(list(2000, limit)).toHaveLength(0);
   });
 
   it('lets what is got of a prompt and completed for it join in a case, where there are too many cases', () => {

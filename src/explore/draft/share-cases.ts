@@ -118,22 +118,23 @@ function nameJoint({ steps }: ExploredSession, harmless: ReadonlySet<string>): s
 
 /** Lets sessions that make the same changes share a case, which reads what each of them reads. */
 function shareChanges(ranked: readonly ChosenCase[], harmless: ReadonlySet<string>, most: number): ChosenCase[] {
-  const shared: ChosenCase[] = [];
+  const shared: Array<{ chosen: ChosenCase; parts: readonly Part[] | null }> = [];
   const open = new Map<string, number>();
   for (const each of ranked) {
     const parts = splitAtChanges(each.session, harmless);
     const key = parts && JSON.stringify(parts.map(({ change }) => change?.request));
     const place = key === null ? undefined : open.get(key);
     const host = place === undefined ? undefined : shared[place];
-    const own = host && splitAtChanges(host.session, harmless);
-    const joint = host && own && parts && joinReads(host, each, { own, added: parts, most });
-    if (place !== undefined && joint) shared[place] = joint;
-    else {
+    const joint = host?.parts && parts && joinReads(host.parts, parts);
+    const steps = joint?.flatMap(({ reads, change }) => [...reads, ...(change === null ? [] : [change])]);
+    if (place !== undefined && host && joint && steps !== undefined && steps.length <= most) {
+      shared[place] = { chosen: addReads(host.chosen, each, steps), parts: joint };
+    } else {
       if (key !== null) open.set(key, shared.length);
-      shared.push(each);
+      shared.push({ chosen: each, parts });
     }
   }
-  return shared;
+  return shared.map(({ chosen }) => chosen);
 }
 
 /** A change with the reads that come before it, after the last one; the last part has no change. */
@@ -160,18 +161,17 @@ function splitAtChanges({ steps }: ExploredSession, harmless: ReadonlySet<string
   return parts.length === 0 || reads.length === 0 ? null : [...parts, { reads, change: null }];
 }
 
-/** Adds the reads of a session to those of another one with the same changes, before its own; null if that would be too many. */
-function joinReads(
-  host: ChosenCase,
-  other: ChosenCase,
-  { own, added, most }: { own: readonly Part[]; added: readonly Part[]; most: number },
-): ChosenCase | null {
-  const steps = own.flatMap(({ reads, change }, index) => {
+/** Adds the reads of a session to those of another one with the same changes, before its own. */
+function joinReads(own: readonly Part[], added: readonly Part[]): Part[] {
+  return own.map(({ reads, change }, index) => {
     const isNew = ({ request }: ObservedStep) => !reads.some((each) => isSameRequest(each.request, request));
-    return [...(added[index]?.reads ?? []).filter(isNew), ...reads, ...(change === null ? [] : [change])];
+    return { reads: [...(added[index]?.reads ?? []).filter(isNew), ...reads], change };
   });
+}
+
+/** Gives a case the steps that it shares with another one, and asserts the last answer of that one, too. */
+function addReads(host: ChosenCase, other: ChosenCase, steps: readonly ObservedStep[]): ChosenCase {
   const last = other.session.steps.at(-1);
-  if (steps.length > most || last === undefined) return null;
   return {
     ...host,
     session: {
@@ -181,6 +181,6 @@ function joinReads(
       needsFiles: host.session.needsFiles || other.session.needsFiles,
     },
     joined: [...host.joined, other.title, ...other.joined],
-    asserted: [...host.asserted, last.request, ...other.asserted],
+    asserted: [...host.asserted, ...(last === undefined ? [] : [last.request]), ...other.asserted],
   };
 }

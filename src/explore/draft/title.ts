@@ -102,7 +102,7 @@ function describeSearches({ adds }: Pick<ExploredSession, 'adds'>): string | nul
 /** Describes a change by a statement that a reader shows. */
 function describeStatement({ steps, adds }: Pick<ExploredSession, 'steps' | 'adds'>): string | null {
   const last = steps.at(-1)?.request;
-  const change = pickFeatures(adds, 'statement').find(({ does }) => !/^SELECT\b/.test(does));
+  const change = pickFeatures(adds, 'statement').find(({ writes }) => writes);
   if (change === undefined || last === undefined || isWriter(last)) return null;
   return `${nameRequest(last)} sees ${change.does} by ${change.tool}`;
 }

@@ -16,7 +16,7 @@ export type Feature =
   /** What its value has that others do not have. */
   | { kind: 'trait'; tool: string; name: string; trait: Trait }
   /** A statement of SQL, by what it does. */
-  | { kind: 'statement'; tool: string; does: string }
+  | { kind: 'statement'; tool: string; does: string; writes: boolean }
   /** A parameter in which the server refuses an option, or its own machine, for what it is. */
   | { kind: 'guard'; tool: string; name: string }
   /** A refusal, with its words without the values of the call. */
@@ -76,7 +76,7 @@ const places: { [Name in Kind]: Place | ((feature: FeatureOf<Name>) => Place) } 
   parameter: telling,
   value: telling,
   trait: ({ trait }) => (describeTrait(trait).isTelling ? telling : rest),
-  statement: ({ does }) => (does.startsWith('SELECT') ? telling : change),
+  statement: ({ writes }) => (writes ? change : telling),
   guard: telling,
   refusal: rest,
   result: rest,

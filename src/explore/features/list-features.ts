@@ -9,7 +9,7 @@ import { readType } from '../schema/resolve.ts';
 import { maskForms } from '../stability/forms.ts';
 import { printMasked, readOutcomeText, readRefusal } from '../stability/texts.ts';
 import { mayCreate, readVerb, splitName } from '../vocabulary/names.ts';
-import { findStatement, nameStatement } from '../vocabulary/statements.ts';
+import { describeStatement, findStatement } from '../vocabulary/statements.ts';
 import { writeLength } from '../vocabulary/typical-values.ts';
 import { namesOfSearches } from '../vocabulary/vocabulary.ts';
 import { type Feature, nameFeature } from './feature.ts';
@@ -87,8 +87,10 @@ export function listStepFeatures(step: ObservedStep | undefined, inventory: Inve
     ];
   });
   const statement = findStatement(request.arguments);
-  const does = statement === null ? [] : [nameStatement(String(request.arguments[statement]))];
-  const statements = does.map((each): Feature => ({ kind: 'statement', tool: tool.name, does: each }));
+  const statements =
+    statement === null
+      ? []
+      : [{ kind: 'statement' as const, tool: tool.name, ...describeStatement(String(request.arguments[statement])) }];
   return [{ kind: 'tool', subject }, ...parameters, ...statements, result, ...asked];
 }
 

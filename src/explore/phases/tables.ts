@@ -1,5 +1,5 @@
 import { isAnswered } from '../answers.ts';
-import type { ExploredRequest } from '../../model/explored-request.ts';
+import { type ExploredRequest, readArguments } from '../../model/explored-request.ts';
 import type { ListedTool } from '../inventory.ts';
 import { findStatement, sampleTable } from '../vocabulary/statements.ts';
 import { listReads } from './list-reads.ts';
@@ -42,11 +42,12 @@ export async function followStatements(context: PhaseContext): Promise<void> {
   const { lab } = context;
   const takers = listTakers(context);
   for (const [make, fill] of listPairs(takers).slice(0, maxTableSetups)) {
-    const setup = [make.send(sampleTable.create), fill.send(sampleTable.fill)];
+    const create = make.send(sampleTable.create);
+    const setup = [create, fill.send(sampleTable.fill)];
     const made = await lab.run(setup, { phase: 'chains', start: 'new' });
     if (made === null) return;
     if (!made.steps.every(({ observation }) => isAnswered(observation))) continue;
-    const reads = await listReads(make.tool, { arguments: readArguments(setup[0]), setup: [] }, context);
+    const reads = await listReads(make.tool, { arguments: readArguments(create), setup: [] }, context);
     if (reads === null) return;
     await lab.run([...reads, ...setup, ...reads], { phase: 'chains', start: 'new' });
     const read = await findReader(takers, setup, context);
@@ -86,5 +87,3 @@ async function changeRows(
   await run(...setup, read.send(wrongColumn));
   for (const statement of wrong) await lab.run([read.send(statement)], { phase: 'chains' });
 }
-
-const readArguments = (request: ExploredRequest | undefined) => (request?.kind === 'tool' ? request.arguments : {});

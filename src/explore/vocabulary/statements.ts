@@ -56,11 +56,11 @@ export const sampleTable = {
   wrongColumn: 'SELECT missing FROM items',
 } as const;
 
-/** Names what a statement does: its first word, and if it reads a table. */
-export function nameStatement(statement: string): string {
+/** Names what a statement does, by its first word, and by `FROM` if it reads a table; `writes` is true if it changes a database. */
+export function describeStatement(statement: string): { does: string; writes: boolean } {
   const [, verb = ''] = /^\s*(\w+)/.exec(statement) ?? [];
   const isOfTable = /\bfrom\b/i.test(statement) && reading.test(statement);
-  return `${verb.toUpperCase()}${isOfTable ? ' FROM' : ''}`;
+  return { does: `${verb.toUpperCase()}${isOfTable ? ' FROM' : ''}`, writes: writing.test(statement) };
 }
 
 const missingTable =

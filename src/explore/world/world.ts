@@ -4,7 +4,7 @@ import { readToolResult } from '../../mcp/tasks.ts';
 import { classifyCallFault } from '../../mcp/faults.ts';
 import type { Handshake } from '../../mcp/protocol.ts';
 import { hasNoEffects, type Observation, type Outcome, type Unexplored, type AddedFiles } from '../exploration.ts';
-import { type ExploredRequest } from '../../model/explored-request.ts';
+import type { ExploredRequest, ToolRequest } from '../../model/explored-request.ts';
 import type { Connection } from './connection.ts';
 import type { CallReply, Reply } from './reply.ts';
 import { hidePaths, showPaths } from '../../workspace/placeholders.ts';
@@ -89,15 +89,11 @@ export async function createWorld(
   let results: unknown[] = [];
   let isLost = false;
   const startNoise = hidePaths(connection.takeNoise(), paths);
-  const callTool = async ({
-    tool,
-    arguments: args,
-    asTask,
-  }: Extract<ExploredRequest, { kind: 'tool' }>): Promise<CallReply> => {
+  const callTool = async ({ tool, arguments: args, asTask }: ToolRequest): Promise<CallReply> => {
     const params = { name: tool, arguments: args };
     return asTask === true ? await connection.callAsTask(params) : await connection.request('tools/call', params);
   };
-  const sendOther = async (request: Exclude<ExploredRequest, { kind: 'tool' }>): Promise<Reply> => {
+  const sendOther = async (request: Exclude<ExploredRequest, ToolRequest>): Promise<Reply> => {
     const { method, params } = writeRequest(request);
     return await connection.request(method, params);
   };
