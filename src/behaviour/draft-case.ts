@@ -32,7 +32,8 @@ export function draftCase(
     observation: { ...first.observation, outcome },
   };
   const checks =
-    checkPointer(difference) ?? chooseChecks(step, { required, isLater: requests.length > 1, keepFile: null });
+    checkPointer(difference) ??
+    chooseChecks(step, { required, isLater: requests.length > 1, keepFile: null, keepsWords: true });
   const title = `${nameRequest(last.request)}: ${describeCase(difference.exact)}`;
   const asserted = checks.map((check) => ({ assert: mapTexts(check, escapeText) }));
   return print(title, [...draftRequests(listRequests(requests)), ...asserted]);

@@ -26,8 +26,9 @@ const maxRefusals = 4;
 
 /**
  * Chooses sessions until no other one adds a tool, a parameter, a value of an enum, a refusal, the shape of a result, a second call, a namesake,
- * a parameter that selects some of several things, a part that changes alone, a state that a reader sees, or a search for a text of the call before. Short sessions come first. The same runs give the same sessions. That a tool whose
- * answers differ by chance answers the same call otherwise adds nothing.
+ * several things of one list, a parameter that selects some of several things, a part that changes alone, a state that a reader sees, or a search
+ * for a text of the call before. Short sessions come first. The same runs give the same sessions. That a tool whose answers differ by chance
+ * answers the same call otherwise adds nothing.
  */
 export function chooseSessions(
   runs: readonly SessionRun[],
@@ -87,14 +88,13 @@ function isOneTooMany(feature: Feature, refusals: ReadonlyMap<string, number>): 
   return feature.kind === 'refusal' && (refusals.get(feature.subject) ?? 0) >= maxRefusals;
 }
 
+/** What only all steps of a session show. */
+const wholeKinds = ['kept', 'again', 'namesake', 'selected', 'part', 'effect', 'limit', 'several'] as const;
+
 /** Drops requests of readers for a state that is known from another session, and the steps after the last one that adds something. */
 function trimSession(run: SessionRun, adds: readonly Feature[], inventory: Inventory): SessionRun {
   const { steps } = run;
-  if (
-    steps.length < 3 ||
-    pickFeatures(adds, 'kept', 'again', 'namesake', 'selected', 'part', 'effect', 'limit').length > 0
-  )
-    return run;
+  if (steps.length < 3 || pickFeatures(adds, ...wholeKinds).length > 0) return run;
   const names = new Set(adds.map(nameFeature));
   const isAdded = (feature: Feature) => names.has(nameFeature(feature));
   const changed = findChangedReads(steps);

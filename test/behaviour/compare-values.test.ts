@@ -75,7 +75,7 @@ describe('compareValues', () => {
 
 describe('readCorpus', () => {
   const corpus: Corpus = {
-    version: 9,
+    version: 10,
     identity: 'abc',
     server: { name: 's', version: '1' },
     seed: 1,

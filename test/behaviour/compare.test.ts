@@ -136,6 +136,13 @@ describe('compareBehaviour', () => {
     expect(listFound(await compareWithCorpus(patches)).toSorted()).toEqual(expected);
   });
 
+  it('gives a case that fails for the words of a refusal, although both name the same value', async () => {
+    const { measured } = await compareWithCorpus([['There is no note ${title}.`)),', 'No such note as ${title}.`)),']]);
+    expect(measured.differences).toMatchObject([
+      { tool: 'get_note', case: expect.stringContaining('contains: There is no note Alpha') },
+    ]);
+  });
+
   it('gives the same bytes for the same seed, and for cached requests the same differences', async () => {
     expect(listFound(first)).toEqual(['changed sum /structuredContent/sum']);
     // Whether the servers are processes or not.

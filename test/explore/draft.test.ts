@@ -96,13 +96,14 @@ function read(uri: string, content: JsonObject): ExploredSession {
 }
 
 /** A call of which the server says that it refuses it. */
-function refuse(tool: string, message: string): ExploredSession {
-  const { observation, ...step } = call(tool, '', { path: message });
+function refuseStep(tool: string, message: string, args: JsonObject = {}): ObservedStep {
+  const { observation, ...step } = call(tool, '', args);
   const outcome = { kind: 'result', isError: true, result: { content: [{ type: 'text', text: message }] } } as const;
-  return session(
-    [{ ...step, observation: { ...observation, outcome } }],
-    [{ kind: 'refusal', subject: tool, words: message }],
-  );
+  return { ...step, observation: { ...observation, outcome } };
+}
+
+function refuse(tool: string, message: string): ExploredSession {
+  return session([refuseStep(tool, message, { path: message })], [{ kind: 'refusal', subject: tool, words: message }]);
 }
 
 describe('draftEvals', () => {
@@ -301,6 +302,28 @@ describe('draftEvals', () => {
     ]);
   });
 
+  it('asserts what a call with several items answers, and what readers see after it and after a later one', () => {
+    const add = call('add_notes', 'added 2', { notes: [{ title: 'Alpha' }, { title: 'Omega' }] });
+    const steps = [
+      add,
+      call('list_notes', 'Alpha, Omega'),
+      call('remove_notes', 'gone', { titles: ['Alpha'] }),
+      call('list_notes', 'Omega'),
+    ];
+    const several: Feature = { kind: 'several', tool: 'add_notes', name: 'notes', count: 2, reader: 'list_notes' };
+    const title = (...all: ObservedStep[]) => draft([session(all, [several])], ['list_notes'])[0];
+    expect(title(...steps.slice(0, 2))?.title).toBe('list_notes sees several notes by add_notes');
+    expect(title(...steps)).toMatchObject({
+      title: 'list_notes sees several notes by add_notes after remove_notes',
+      calls: ['add_notes', 'list_notes', 'remove_notes', 'list_notes'],
+    });
+    expect(title(...steps)?.checks).toMatchObject([
+      { value: 'added 2' },
+      { value: 'Alpha, Omega' },
+      { value: 'Omega' },
+    ]);
+  });
+
   it('drops calls of harmless tools from a chain that is not about them', () => {
     const chain = [
       call('list_notes', 'no notes'),
@@ -460,6 +483,22 @@ describe('draftEvals', () => {
     expect(listChecks(shown, again('Added'))).toMatchObject([{ isError: false }, { isError: false }]);
   });
 
+  it('asserts of a refusal that names no value the word for what its tool is about, and its words where it has none', () => {
+    const refuse = (message: string) =>
+      draft([
+        session([refuseStep('review_drafts', message)], [{ kind: 'refusal', subject: 'review_drafts', words: '' }]),
+      ])[0]?.checks;
+    expect(
+      ['No draft was chosen', 'Drafts are missing', 'Nothing was chosen', 'Choose one of 3 drafts'].map(refuse),
+    ).toMatchObject([
+      [{ error: { contains: 'draft' } }],
+      [{ error: { contains: 'Drafts' } }],
+      [{ error: { contains: 'Nothing was chosen' } }],
+      // A number is a value.
+      [{ error: { contains: 'Choose one of 3 drafts' } }],
+    ]);
+  });
+
   it('asserts of a refusal the value that it names, and its words where it names none', () => {
     const refuse = (message: string, adds: readonly Feature[] = [], name = 'no-such-note') => {
       const step = call('show_note', '', { name, color: 'red' });
@@ -470,12 +509,12 @@ describe('draftEvals', () => {
     const refusal: Feature = { kind: 'refusal', subject: 'show_note', words: 'words' };
     const needles = [
       'There is no note "no-such-note"',
-      'No notes were opened before',
+      'Nothing was opened before',
       "ENOENT: no such file, open 'no-such-note'",
     ].map((message) => refuse(message, [refusal]));
     expect(needles).toMatchObject([
       [{ error: { contains: 'no-such-note' } }],
-      [{ error: { contains: 'No notes were opened before' } }],
+      [{ error: { contains: 'Nothing was opened before' } }],
       [{ error: { contains: 'ENOENT' } }],
     ]);
     // A server writes a path from the root.
@@ -541,14 +580,14 @@ describe('draftEvals', () => {
     expect(drafted?.checks).toMatchObject([{ type: 'toolResultEquals', value: tree }]);
   });
 
-  it('asserts the longest lines that follow each other where a part of a text varies', () => {
+  it('asserts the lines that follow each other, and the names of others, where a part of a text varies', () => {
     const files = 'large.txt 2 KB\nmiddle.txt 1 KB\nsmall.txt 1 B';
     const listed = [`of today: ${volatileMark}\nempty ${volatileMark}\n${files}\n`, `empty ${volatileMark} notes`].map(
       (text) =>
         draft([session([call('list', text)], [{ kind: 'tool', subject: 'list' }])]).flatMap(({ checks }) => checks),
     );
     expect(listed).toMatchObject([
-      [{ needle: 'of today:' }, { needle: files }],
+      [{ needle: 'of today:' }, { needle: 'empty' }, { needle: files }],
       [{ needle: 'empty' }, { needle: 'notes' }],
     ]);
   });

@@ -266,6 +266,27 @@ describe('exploreAndCheck', () => {
     expect(flaky).toEqual([]);
   });
 
+  it('makes, names and removes several things of a list at once, with a reader after each call', async () => {
+    const { sessions } = await exploreInTest(nameExploredServer('graph'), { budget: 300 });
+    const list = (tool: string, parameter: string) => {
+      const found = sessions.find(({ adds }) =>
+        pickFeatures(adds, 'several').some((each) => each.tool === tool && each.name === parameter),
+      );
+      const calls = found?.steps.filter(({ request }) => !nameRequest(request).startsWith('list_')) ?? [];
+      return calls.map(({ request }) => readArguments(request));
+    };
+    const [alpha, omega, kappa] = ['alpha', 'omega', 'kappa'].map((personName) => ({ personName, city: 'Berlin' }));
+    const people = { people: [alpha, omega, { ...alpha, city: 'Omega' }, kappa] };
+    const tie = { from: 'alpha', to: 'omega', kind: 'gamma' };
+    const back = { ...tie, from: 'omega', to: 'alpha' };
+    const ties = { ties: [tie, { ...tie, from: 'kappa' }, { ...tie, to: 'kappa' }, { ...tie, kind: 'zeta' }, back] };
+    expect(list('add_people', 'people')).toEqual([people]);
+    expect(list('remove_people', 'personNames')).toEqual([people, { personNames: ['alpha', 'kappa'] }]);
+    // Those with one end that is gone go with it.
+    expect(list('add_ties', 'ties')).toEqual([people, ties, { personNames: ['alpha'] }]);
+    expect(list('remove_ties', 'ties')).toEqual([people, ties, { ties: [tie, back] }]);
+  });
+
   it('makes the table that a database needs, and sees what statements and calls change in it', async () => {
     const exploration = await exploreInTest(nameExploredServer('records'));
     const { coverage, flaky, harmless } = exploration;

@@ -115,6 +115,13 @@ describe('listVariants', () => {
     expect(listOf()).toEqual([
       { path: '{{workspace}}/b.py', edits: [{ oldText: 'def run():\n    return 1', newText }] },
       { path: '{{workspace}}/b.py', edits: [{ oldText: '      def run():\n          return 1', newText }] },
+      {
+        path: '{{workspace}}/b.py',
+        edits: [
+          { oldText: 'def run():', newText: 'def run():!' },
+          { oldText: '    return 1', newText: '    return 1!' },
+        ],
+      },
     ]);
     expect(listOf(edit, null)).toEqual([]);
     // A tool that makes the file replaces nothing in it.
@@ -138,6 +145,8 @@ describe('listVariants', () => {
       listVariants(search, { path: '.', pattern: '*.txt' }, { files, twoLines: null });
     expect(list(['a.txt', 'docs/guide.md', 'notes/b.txt'])).toEqual([
       { pattern: '**/*.txt', excludePatterns: ['notes/**'] },
+      // Each of several patterns leaves something out.
+      { pattern: '**/*.txt', excludePatterns: ['notes/**', '**/a.txt'] },
     ]);
     expect(list(['a.txt', 'docs/guide.md', '.git/b.txt'])).toEqual([]);
     const tree = createTool('list_tree', { path: { type: 'string' }, ignore: { type: 'string' } });

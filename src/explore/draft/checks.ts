@@ -10,6 +10,7 @@ import { isValidationMessage } from '../findings/validation-messages.ts';
 import { maskForms, volatileMark } from '../stability/forms.ts';
 import { listMarked } from '../stability/merge-values.ts';
 import { readOutcomeText, readResultTexts, repeatsContent } from '../stability/texts.ts';
+import { readThing, splitName } from '../vocabulary/names.ts';
 import type { RequiredNames } from './title.ts';
 
 /** A value that is asserted as a whole fits on a few lines. */
@@ -19,6 +20,8 @@ const longestBlock = 1000;
 export const longestText = 200;
 const shortestText = 3;
 const maxParts = 3;
+/** The most parts of a text of few lines. */
+const maxTexts = 8;
 
 /** Longer results are in files of their own. */
 const maxLines = 20;
@@ -33,8 +36,8 @@ interface ChecksContext {
   before?: Outcome | undefined;
   /** True if the text of the answer only confirms what a reader shows. */
   isConfirmation?: boolean;
-  /** True if the server refuses the value before what it hands values to can do so. */
-  isGuard?: boolean;
+  /** True if the words of a refusal count, and not only the value, or the subject, that it names. */
+  keepsWords?: boolean;
   /** Keeps the text of a file for `toMatchFile`, and returns its path; null if files are not written. */
   keepFile: ((extension: string, text: string) => string) | null;
 }
@@ -151,25 +154,40 @@ function chooseUnflagged(step: ObservedStep, { isLater }: ChecksContext): JsonOb
 }
 
 /**
- * Chooses what a refusal by the server has to say: the value that it names, which stays where the words change, or else its words; of a refusal
- * by a framework the name of the argument. The words of a guard stay, because the refusal of what it guards names the value, too.
+ * Chooses what a refusal by the server has to say: the value that it names, or the subject of its tool, which stay where the other words change,
+ * or else all its words; of a refusal by a framework the name of the argument.
  */
 function chooseWords(
   step: ObservedStep,
-  { required, isGuard }: { required: RequiredNames; isGuard: boolean },
+  { required, keepsWords }: { required: RequiredNames; keepsWords: boolean },
 ): string | null {
   const message = readOwnMessage(step);
-  if (message !== null && (isGuard || isSystemCode(message))) return message;
-  return message === null ? nameArgument(step, required) : (findRepeated(step) ?? message);
+  if (message === null) return nameArgument(step, required);
+  if (keepsWords || isSystemCode(message)) return message;
+  return findRepeated(step) ?? findSubject(step.request, message) ?? message;
+}
+
+/** Shorter words, such as `get` or `list`, say little. */
+const shortestSubject = 5;
+
+/** Finds the word of a message that the called tool is named after, with what the tool is about first; null if it has none, or has a number. */
+function findSubject(request: ExploredRequest, message: string): string | null {
+  if (request.kind !== 'tool' || /\d/.test(message)) return null;
+  const words = (message.match(/\p{L}+/gu) ?? []).filter((word) => word.length >= shortestSubject);
+  for (const name of [...readThing(request.tool), ...splitName(request.tool)]) {
+    const word = words.find((each) => splitName(each).join(' ') === name);
+    if (word !== undefined) return word;
+  }
+  return null;
 }
 
 const isSystemCode = (text: string) => /^E[A-Z]{3,}$/.test(text);
 
 /** Chooses what a refusal has to say, and the code of the protocol. */
-function chooseRefusal(step: ObservedStep, { required, isGuard = false }: ChecksContext): JsonObject {
+function chooseRefusal(step: ObservedStep, { required, keepsWords = false }: ChecksContext): JsonObject {
   const { request, observation } = step;
   const { outcome } = observation;
-  const contains = chooseWords(step, { required, isGuard });
+  const contains = chooseWords(step, { required, keepsWords });
   const error = {
     ...(outcome.kind === 'error' && { code: outcome.code }),
     ...(contains !== null && { contains }),
@@ -312,7 +330,7 @@ function listLeaves(value: unknown, pointer: string): Array<{ pointer: string; v
 
 /**
  * Asserts stable text: all of it if it is short, and else its longest part of lines that follow each other, with its first and last lines, or
- * parts of them. The first member of `check` gets the text.
+ * parts of them; of few lines also what stays in the others, such as their names. The first member of `check` gets the text.
  */
 function chooseTexts(outcome: Outcome, check: JsonObject): JsonObject[] {
   const [text = ''] = outcome.kind === 'result' ? readResultTexts(outcome.result) : [];
@@ -324,10 +342,13 @@ function chooseTexts(outcome: Outcome, check: JsonObject): JsonObject[] {
   if (text.includes(volatileMark) && parseDocument(text) !== undefined) return [];
   const lines = text.split('\n').flatMap(splitText);
   const [longest = ''] = [...listBlocks(text), ...lines].toSorted((a, b) => b.length - a.length);
-  const parts = new Set([lines[0] ?? '', longest, lines.at(-1) ?? '']);
-  return [...parts].flatMap((part) =>
-    part !== '' && (part === longest || !longest.includes(part)) ? [fill(part)] : [],
-  );
+  const first = [longest, lines[0] ?? '', lines.at(-1) ?? ''];
+  const parts: string[] = [];
+  for (const part of isFewLines(text) ? [...first, ...lines] : first) {
+    if (part !== '' && parts.length < maxTexts && !parts.some((other) => other.includes(part))) parts.push(part);
+  }
+  const place = (part: string) => text.indexOf(part);
+  return parts.toSorted((a, b) => place(a) - place(b)).map(fill);
 }
 
 /** Lists the stable parts of a text that have several lines, and are short enough to read. */
@@ -353,11 +374,9 @@ function splitText(line: string): string[] {
 }
 
 /** Checks if a text of few lines stays the same in an evals file, and on each system. */
-const isPlain = (text: string) =>
-  text.length <= longestBlock &&
-  text.split('\n').length <= maxLines + 1 &&
-  !text.includes(volatileMark) &&
-  !text.includes('\r');
+const isPlain = (text: string) => isFewLines(text) && !text.includes(volatileMark) && !text.includes('\r');
+
+const isFewLines = (text: string) => text.length <= longestBlock && text.split('\n').length <= maxLines + 1;
 
 /** Checks if a text is a block of its own: the text of an embedded resource is not compared. */
 function isBlock({ result: { content } }: Outcome & { kind: 'result' }, text: string): boolean {

@@ -61,7 +61,9 @@ export function draftCases(exploration: Exploration, options: DraftOptions): Dra
       return file;
     };
     const selecting = new Set(
-      pickFeatures(session.adds, 'selected', 'effect', 'limit', 'search', 'statement').map(({ tool }) => tool),
+      pickFeatures(session.adds, 'selected', 'effect', 'limit', 'search', 'statement', 'several').map(
+        ({ tool }) => tool,
+      ),
     );
     const confirmations = new Set(session.steps.filter((step) => isConfirmation(step, session.steps)));
     const steps = draftSteps(session, {
@@ -173,7 +175,8 @@ export function draftSteps(
       isLater: index > 0,
       before: earlier?.observation.outcome,
       isConfirmation: isConfirmation(step),
-      isGuard: pickFeatures(adds, 'guard').some((guard) => isGuardedBy(step.request, guard)),
+      // What is behind a guard refuses the value, too, and names it.
+      keepsWords: pickFeatures(adds, 'guard').some((guard) => isGuardedBy(step.request, guard)),
     };
     const checks = isShown(step, index) ? chooseChecks(step, shown) : [];
     return [call, ...checks.map((check) => ({ assert: mapTexts(check, escapeText) }))];

@@ -37,7 +37,7 @@ function shortenChain(
   adds: readonly Feature[],
   harmless: ReadonlySet<string>,
 ): readonly ObservedStep[] {
-  const readers = new Set(pickFeatures(adds, ...states).map(({ reader }) => reader));
+  const readers = new Set(pickFeatures(adds, ...states, 'several').map(({ reader }) => reader));
   // References count steps.
   if (readers.size === 0 || JSON.stringify(steps.map(({ request }) => request)).includes('{{result.')) return steps;
   const isChange = (request: ExploredRequest) => mayChange(request, harmless);

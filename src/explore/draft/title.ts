@@ -26,6 +26,7 @@ export function writeTitle(
     describeEffect(session) ??
     describeLimit(session) ??
     describeSearches(session) ??
+    describeSeveral(session) ??
     describeState(session, (request) => mayChange(request, harmless)) ??
     describeStatement(session) ??
     describeKept(session) ??
@@ -105,6 +106,19 @@ function describeStatement({ steps, adds }: Pick<ExploredSession, 'steps' | 'add
   const change = pickFeatures(adds, 'statement').find(({ writes }) => writes);
   if (change === undefined || last === undefined || isWriter(last)) return null;
   return `${nameRequest(last)} sees ${change.does} by ${change.tool}`;
+}
+
+/** Describes a call with a list of several items that a reader shows, and a later call of another tool. */
+function describeSeveral({ steps, adds }: Pick<ExploredSession, 'steps' | 'adds'>): string | null {
+  const last = steps.at(-1)?.request;
+  const several = pickFeatures(adds, 'several').at(-1);
+  if (several === undefined || last === undefined || isWriter(last)) return null;
+  const place = steps.findLastIndex(({ request }) => nameRequest(request) === several.tool);
+  const later = steps
+    .slice(place)
+    .findLast(({ request }) => nameRequest(request) !== several.tool && isWriter(request));
+  const after = later === undefined ? '' : ` after ${nameRequest(later.request)}`;
+  return `${nameRequest(last)} sees several ${several.name} by ${several.tool}${after}`;
 }
 
 function describeKept({ adds }: Pick<ExploredSession, 'adds'>): string | null {

@@ -17,6 +17,8 @@ export type Feature =
   | { kind: 'trait'; tool: string; name: string; trait: Trait }
   /** A statement of SQL, by what it does. */
   | { kind: 'statement'; tool: string; does: string; writes: boolean }
+  /** A reader is asked after a call that makes, changes or removes several things of a list at once. */
+  | { kind: 'several'; tool: string; name: string; count: number; reader: string }
   /** A parameter in which the server refuses an option, or its own machine, for what it is. */
   | { kind: 'guard'; tool: string; name: string }
   /** A refusal, with its words without the values of the call. */
@@ -77,6 +79,7 @@ const places: { [Name in Kind]: Place | ((feature: FeatureOf<Name>) => Place) } 
   value: telling,
   trait: ({ trait }) => (describeTrait(trait).isTelling ? telling : rest),
   statement: ({ writes }) => (writes ? change : telling),
+  several: change,
   guard: telling,
   refusal: rest,
   result: rest,

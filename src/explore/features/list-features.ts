@@ -14,7 +14,7 @@ import { writeLength } from '../vocabulary/typical-values.ts';
 import { namesOfSearches } from '../vocabulary/vocabulary.ts';
 import { type Feature, nameFeature } from './feature.ts';
 import { listGuards } from './guards.ts';
-import { findTrait } from './traits.ts';
+import { findTrait, hasSeveral } from './traits.ts';
 
 /** Lists the features of a session, each once. */
 export function listFeatures({ steps }: SessionRun, inventory: Inventory): Feature[] {
@@ -22,6 +22,7 @@ export function listFeatures({ steps }: SessionRun, inventory: Inventory): Featu
   const searches = steps.flatMap((_, index) => listSearches(steps, index));
   const kept = steps.flatMap((_, index) => listKept(steps, index, inventory));
   const again = steps.flatMap((_, index) => [...listAgain(steps, index), ...listNamesakes(steps, index)]);
+  const several = steps.flatMap((_, index) => listSeveral(steps, index));
   const own = steps.flatMap((step) => listStepFeatures(step, inventory));
   const selected = steps.flatMap((_, index) => listSelected(steps, index));
   const parts = steps.flatMap((_, index) => listParts(steps, index));
@@ -32,6 +33,7 @@ export function listFeatures({ steps }: SessionRun, inventory: Inventory): Featu
     ...states,
     ...kept,
     ...again,
+    ...several,
     ...selected,
     ...parts,
     ...effects,
@@ -123,8 +125,7 @@ function listAgain(steps: readonly ObservedStep[], index: number): Feature[] {
   const { tool } = second.request;
   const isEqual = (step: ObservedStep | undefined, other: ObservedStep) =>
     step !== undefined && isSameRequest(step.request, other.request) && isAnswered(step.observation);
-  const isOther =
-    isEqual(previous, second) && printMasked(previous.observation.outcome) !== printMasked(second.observation.outcome);
+  const isOther = isEqual(previous, second) && !isAlike(previous, second);
   const isRead = readVerb(tool) === 'create' && isEqual(before, second) && isEqual(after, previous);
   return isOther || isRead ? [{ kind: 'again', tool }] : [];
 }
@@ -147,6 +148,28 @@ function listNamesakes(steps: readonly ObservedStep[], index: number): Feature[]
     nameRequest(after.request) !== tool
     ? [{ kind: 'namesake', tool }]
     : [];
+}
+
+/** Lists the parameters that have several items in a call that makes, changes or removes something, if readers follow. The last one counts. */
+function listSeveral(steps: readonly ObservedStep[], index: number): Feature[] {
+  const call = steps[index];
+  if (call?.request.kind !== 'tool' || !isAnswered(call.observation)) return [];
+  const { tool, arguments: args } = call.request;
+  const later = steps.slice(index + 1);
+  const isRead = ({ request, observation }: ObservedStep) =>
+    isAnswered(observation) && readVerb(nameRequest(request)) === 'read';
+  const end = later.findIndex((step) => !isRead(step));
+  const after = (end === -1 ? later : later.slice(0, end)).at(-1);
+  const verb = readVerb(tool);
+  if (after === undefined || (verb !== 'create' && verb !== 'update' && verb !== 'remove')) return [];
+  const before = steps.slice(0, index).findLast(({ request }) => isSameRequest(request, after.request));
+  // A server may answer a call that found nothing to change or to remove.
+  if (verb !== 'create' && (before === undefined || isAlike(before, after))) return [];
+  return Object.entries(args).flatMap(([name, value]): Feature[] =>
+    hasSeveral(value) && findTrait(value) === 'several items'
+      ? [{ kind: 'several', tool, name, count: value.length, reader: nameRequest(after.request) }]
+      : [],
+  );
 }
 
 /** So many things show what a parameter selects, and what it leaves out. */
@@ -225,7 +248,7 @@ function listEffects(steps: readonly ObservedStep[], index: number, { tools }: I
   const schema = tools.find((each) => each.name === tool)?.parameters.find((each) => each.name === name)?.schema;
   const isOption = schema !== undefined && (readType(schema) === 'boolean' || Array.isArray(schema['enum']));
   const isAdded = earlier.tool === tool && others.length === 0 && !Object.hasOwn(earlier.arguments, name);
-  const isOther = printMasked(before.observation.outcome) !== printMasked(own.observation.outcome);
+  const isOther = !isAlike(before, own);
   return isOption && isAdded && isOther ? [{ kind: 'effect', tool, name, value: args[name] }] : [];
 }
 
@@ -238,9 +261,7 @@ function listKept(steps: readonly ObservedStep[], index: number, { tools }: Inve
   const { tool, arguments: args } = own.request;
   if (before.request.kind !== 'tool' || before.request.tool === tool || !isAnswered(own.observation)) return [];
   const isKept =
-    isAnswered(after.observation) &&
-    isSameRequest(before.request, after.request) &&
-    printMasked(before.observation.outcome) === printMasked(after.observation.outcome);
+    isAnswered(after.observation) && isSameRequest(before.request, after.request) && isAlike(before, after);
   const options = listSwitches(tools.find(({ name }) => name === tool)?.parameters ?? []).filter(
     (name) => args[name] === true,
   );
@@ -301,6 +322,10 @@ function isReplacing(
   return isRead && sharesText(call, reader, places);
 }
 
+/** Checks if two answers differ in volatile forms only. */
+const isAlike = (left: ObservedStep, right: ObservedStep) =>
+  printMasked(left.observation.outcome) === printMasked(right.observation.outcome);
+
 /** Finds the steps whose request was sent before or after with another outcome. */
 export function findChangedReads(steps: readonly ObservedStep[]): Set<number> {
   const changed = new Set<number>();
@@ -308,7 +333,7 @@ export function findChangedReads(steps: readonly ObservedStep[]): Set<number> {
     const later = steps.findIndex((other, at) => at > index && isSameRequest(other.request, step.request));
     if (later === -1) continue;
     const after = steps[later];
-    if (after !== undefined && printMasked(step.observation.outcome) !== printMasked(after.observation.outcome)) {
+    if (after !== undefined && !isAlike(step, after)) {
       changed.add(index).add(later);
     }
   }

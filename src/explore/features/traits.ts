@@ -1,4 +1,4 @@
-import { listTexts } from '../../base/json.ts';
+import { isJsonEqual, isRecord, listTexts } from '../../base/json.ts';
 import {
   belowDirectory,
   largeNumber,
@@ -25,6 +25,17 @@ const hasLines = (value: unknown, lines: RegExp) => [...listTexts(value)].some((
 
 const isDirectory = (value: unknown) => typeof value === 'string' && value.endsWith(belowDirectory);
 
+/** Checks if a value is a list of several things. More members alone do not make another thing. */
+export function hasSeveral(value: unknown): value is unknown[] {
+  if (!Array.isArray(value)) return false;
+  const [first, ...others]: unknown[] = value;
+  return others.some((item) =>
+    isRecord(item) && isRecord(first)
+      ? Object.keys(item).some((name) => Object.hasOwn(first, name) && !isJsonEqual(item[name], first[name]))
+      : !isJsonEqual(item, first),
+  );
+}
+
 /** The name of what a value has that others of its parameter do not have. */
 export type Trait =
   | 'special'
@@ -36,7 +47,8 @@ export type Trait =
   | 'file of a commit'
   | 'other white space'
   | 'several lines'
-  | 'below a missing directory';
+  | 'below a missing directory'
+  | 'several items';
 
 /** The first that a value has counts. */
 const traits: Readonly<Record<Trait, TraitKind>> = {
@@ -76,6 +88,7 @@ const traits: Readonly<Record<Trait, TraitKind>> = {
     words: null,
     isTelling: true,
   },
+  'several items': { has: hasSeveral, words: 'of several items', isTelling: true },
 };
 
 const isTrait = (name: string): name is Trait => Object.hasOwn(traits, name);

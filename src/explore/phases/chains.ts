@@ -19,6 +19,7 @@ import { probeHarmless, sortTools } from './examples.ts';
 import { buildArguments, callTool, type PhaseContext } from './phase.ts';
 import { listReads, rateOverlap } from './list-reads.ts';
 import { selectMade } from './select-made.ts';
+import { sendSeveral } from './send-several.ts';
 import { followStatements, listTableSetups } from './tables.ts';
 import { tryCall } from './try-call.ts';
 
@@ -39,6 +40,7 @@ export async function linkTools(context: PhaseContext): Promise<void> {
   await followStatements(context);
   await joinMade(context);
   await selectMade(context);
+  await sendSeveral(context);
   await changeMade(context);
   await replaceFiles(context);
   await searchMade(context);

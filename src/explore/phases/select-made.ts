@@ -16,7 +16,7 @@ import { callTool, type PhaseContext } from './phase.ts';
 const maxMakers = 4;
 const maxSelections = 6;
 
-const namesOfNames = /(?:name|title|id|key|slug|subject)$/i;
+export const namesOfNames = /(?:name|title|id|key|slug|subject)$/i;
 const namesOfAmounts = /\b(?:limit|top|count|first|max|size|per page)\b/;
 const namesOfStarts = /\b(?:offset|skip|start)\b/;
 

@@ -7,7 +7,7 @@ import { readVerb, splitName } from '../vocabulary/names.ts';
 import { findDescribedLists } from '../vocabulary/described-values.ts';
 import { largeNumber, manyLines, otherIndent, typicalUnits, unknownValues } from '../vocabulary/typical-values.ts';
 import type { TwoLines } from '../vocabulary/file-texts.ts';
-import { excludeDirectory, findPathRole, namesHeldText, namesNewText, readLimits } from '../vocabulary/vocabulary.ts';
+import { listExclusions, findPathRole, namesHeldText, namesNewText, readLimits } from '../vocabulary/vocabulary.ts';
 import { listUnknown } from './errors.ts';
 
 /** Names of numbers that limit how much an answer has. */
@@ -23,7 +23,6 @@ export function listVariants(
   working: JsonObject,
   { files, twoLines }: Pick<Knowledge, 'files' | 'twoLines'> = { files: [], twoLines: null },
 ): JsonObject[] {
-  const excluding = excludeDirectory(tool, files);
   const ofParameters = tool.parameters.flatMap((parameter) =>
     [
       mixList(parameter, tool, working[parameter.name]),
@@ -33,7 +32,7 @@ export function listVariants(
     ].flatMap((value) => (value === undefined ? [] : [{ [parameter.name]: value }])),
   );
   return [
-    ...(excluding === undefined ? [] : [excluding]),
+    ...listExclusions(tool, files),
     ...ofParameters,
     ...listConversions(tool),
     ...listEdits(tool, working, twoLines),
@@ -42,7 +41,7 @@ export function listVariants(
 
 /**
  * Replaces two lines of a file by lines without indentation, and two lines that have other white space in the file: a tool that keeps the
- * indentation compares lines.
+ * indentation compares lines. A list of edits gets one for each line.
  */
 function listEdits(tool: ListedTool, working: JsonObject, twoLines: TwoLines | null): JsonObject[] {
   const place = findPlace(tool, working);
@@ -50,10 +49,22 @@ function listEdits(tool: ListedTool, working: JsonObject, twoLines: TwoLines | n
   if (place === null || twoLines === null || !isEdit) return [];
   const { file, lines } = twoLines;
   const wanted = lines.map((line) => `${line.trim()}!`).join('\n');
-  return [lines, lines.map((line) => `${otherIndent}${line}`)].map((held) => ({
-    ...replaceTexts(working, { held: held.join('\n'), wanted }),
+  const ofBoth = [lines, lines.map((line) => `${otherIndent}${line}`)].map((held) =>
+    replaceTexts(working, { held: held.join('\n'), wanted }),
+  );
+  return [...ofBoth, ...editEach(working, lines)].map((edited) => ({
+    ...edited,
     [place.name]: writePlace(place.path, file),
   }));
+}
+
+/** Replaces each of two lines by an edit of its own, where a call takes a list of them. */
+function editEach(working: JsonObject, lines: TwoLines['lines']): JsonObject[] {
+  return Object.entries(working).flatMap(([name, edits]) => {
+    const [edit]: unknown[] = Array.isArray(edits) ? edits : [];
+    if (!isRecord(edit)) return [];
+    return [{ [name]: lines.map((line) => replaceTexts(edit, { held: line, wanted: `${line}!` })) }];
+  });
 }
 
 const isNamed = (names: RegExp, key: unknown) => names.test(splitName(String(key)).join(' '));

@@ -323,12 +323,12 @@ function rankDescribed(slot: Slot, { workspace }: Vocabulary): { first: string[]
  * Leaves a directory out of a search that finds files in it and elsewhere: a pattern that matches names only does not show which paths an
  * exclusion leaves. Undefined if the tool has no exclusion, or no directory has such files.
  */
-export function excludeDirectory(tool: ListedTool, files: readonly string[]): JsonObject | undefined {
+export function listExclusions(tool: ListedTool, files: readonly string[]): JsonObject[] {
   const parameters = isAboutFiles(tool) ? tool.parameters : [];
   const isNamed = (names: RegExp) => (parameter: { name: string }) =>
     names.test(splitName(parameter.name).join(' ').toLowerCase());
   const exclusion = parameters.find(isNamed(namesOfExclusions));
-  if (exclusion === undefined || Array.isArray(exclusion.schema['enum'])) return undefined;
+  if (exclusion === undefined || Array.isArray(exclusion.schema['enum'])) return [];
   const endings = (each: readonly string[]) => new Set(each.flatMap((file) => /\w(\.\w+)$/.exec(file)?.[1] ?? []));
   const visible = files.filter((file) => !/(?:^|\/)\./.test(file));
   const directories = [
@@ -343,12 +343,13 @@ export function excludeDirectory(tool: ListedTool, files: readonly string[]): Js
     const search = parameters.find(
       (each) => each !== exclusion && readType(each.schema) === 'string' && isNamed(namesOfPatterns)(each),
     );
-    return {
-      ...(search !== undefined && { [search.name]: `**/*${ending}` }),
-      [exclusion.name]: readType(exclusion.schema) === 'array' ? [pattern] : pattern,
-    };
+    const searched = search === undefined ? {} : { [search.name]: `**/*${ending}` };
+    if (readType(exclusion.schema) !== 'array') return [{ ...searched, [exclusion.name]: pattern }];
+    const other = visible.find((file) => !isInside(file) && file.endsWith(ending)) ?? '';
+    const both = [pattern, `**/${other.slice(other.lastIndexOf('/') + 1)}`];
+    return [[pattern], both].map((excluded) => ({ ...searched, [exclusion.name]: excluded }));
   }
-  return undefined;
+  return [];
 }
 
 /** True for a tool that takes a path, or that has files in its name. */

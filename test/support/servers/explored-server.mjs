@@ -37,6 +37,8 @@ const form = object({
 
 const notes = new Map();
 const books = [];
+const graph = { people: new Map(), ties: [] };
+const tie = object({ from: string, to: string, kind: string });
 const cards = [];
 const chores = new Map();
 const choreId = { type: 'string', pattern: '^[0-9a-f-]{36}$' };
@@ -591,6 +593,45 @@ const sets = {
     },
   },
   // A database in memory. No annotation says which of its tools change something.
+  graph: {
+    add_people: {
+      schema: object({ people: { type: 'array', items: object({ personName: string, city: string }) } }),
+      call: ({ people }) => {
+        const added = people.filter(({ personName }) => !graph.people.has(personName));
+        for (const person of added) graph.people.set(person.personName, person);
+        return structured({ added });
+      },
+    },
+    add_ties: {
+      schema: object({ ties: { type: 'array', items: tie } }),
+      call: ({ ties }) => {
+        const unknown = ties.flatMap(({ from, to }) => [from, to]).find((name) => !graph.people.has(name));
+        if (unknown !== undefined) return failure(`There is no ${unknown}.`);
+        graph.ties = [...new Map([...graph.ties, ...ties].map((each) => [JSON.stringify(each), each])).values()];
+        return text('Added.');
+      },
+    },
+    remove_ties: {
+      schema: object({ ties: { type: 'array', items: tie } }),
+      call: ({ ties }) => {
+        const removed = new Set(ties.map((each) => JSON.stringify(each)));
+        graph.ties = graph.ties.filter((each) => !removed.has(JSON.stringify(each)));
+        return text('Removed.');
+      },
+    },
+    remove_people: {
+      schema: object({ personNames: { type: 'array', items: string } }),
+      call: ({ personNames }) => {
+        for (const name of personNames) graph.people.delete(name);
+        graph.ties = graph.ties.filter(({ from, to }) => graph.people.has(from) && graph.people.has(to));
+        return text('Removed.');
+      },
+    },
+    list_people: {
+      hints: reads,
+      call: () => structured({ people: [...graph.people.values()], ties: graph.ties }),
+    },
+  },
   records: {
     run_query: { schema: object({ sql: string }), call: ({ sql }) => runStatement(sql) },
     list_tables: { call: () => runStatement("SELECT name FROM sqlite_master WHERE type = 'table'") },

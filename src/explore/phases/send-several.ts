@@ -1,0 +1,195 @@
+import { isAnswered } from '../answers.ts';
+import { isRecord, type JsonObject } from '../../base/json.ts';
+import { type ExploredRequest, readArguments, type ToolRequest } from '../../model/explored-request.ts';
+import type { ListedTool } from '../inventory.ts';
+import { isOpenText, listProperties, type Parameter } from '../schema/parameters.ts';
+import { readType, resolveSchema } from '../schema/resolve.ts';
+import { readThing, readVerb, splitName } from '../vocabulary/names.ts';
+import { otherContent, otherNames } from '../vocabulary/typical-values.ts';
+import { listReads, rateOverlap } from './list-reads.ts';
+import { buildArguments, callTool, type PhaseContext } from './phase.ts';
+import { namesOfNames, takeCase } from './select-made.ts';
+
+/** The most tools whose lists get several items, and the most readers after a call. */
+const maxMakers = 6;
+const maxReaders = 2;
+
+/** The most members of an item that name no other thing, and get another text. */
+const maxTexts = 2;
+
+/** A parameter that is a list of objects, with the members of these. */
+interface ListParameter {
+  name: string;
+  members: readonly Parameter[];
+}
+
+/** A call that makes several things at once, and the calls that make what these name. */
+interface Batch {
+  maker: ListedTool;
+  before: readonly ToolRequest[];
+  call: ToolRequest;
+  list: ListParameter;
+  items: readonly JsonObject[];
+}
+
+/**
+ * Makes several things in one call, where a tool takes a list of objects: each differs from the first one in one member, and names what another
+ * call made. Then some of them are removed in one call. One thing alone shows neither that all are handled, nor which members make two of them
+ * the same.
+ */
+export async function sendSeveral(context: PhaseContext): Promise<void> {
+  const { lab, knowledge, tools } = context;
+  const working = tools.filter(({ name }) => knowledge.working.has(name) && lab.explainStop(name) === null);
+  const makers = working.filter(({ name }) => readVerb(name) === 'create' && !lab.isHarmless(name));
+  const removers = working.filter(({ name }) => readVerb(name) === 'remove');
+  const alone = makers.flatMap((maker) => {
+    const args = knowledge.working.get(maker.name)?.arguments;
+    // A call that worked with an empty list refused things that name others.
+    return planBatch(maker, args) ?? planBatch(maker, { ...args, ...buildArguments(maker, knowledge) }) ?? [];
+  });
+  const first = alone.filter((planned) => joinBatch(planned, alone) === planned);
+  for (const planned of alone.slice(0, maxMakers)) {
+    const joined = joinBatch(planned, first);
+    const { maker, before, call } = joined;
+    const readers = await listReads(maker, { arguments: call.arguments, setup: before }, context);
+    if (readers === null) return;
+    // One that needs no name shows all, and comes last.
+    const countArguments = (read: ExploredRequest) => Object.keys(readArguments(read)).length;
+    const reads = readers.slice(0, maxReaders).toSorted((a, b) => countArguments(b) - countArguments(a));
+    if (reads.length === 0) continue;
+    const named = alone.filter((other) => before.includes(other.call));
+    const remove = (batch: Batch, count: 1 | 2) =>
+      removers.flatMap((remover) => planRemoval(remover, batch, count) ?? []);
+    // What is removed may be named by others, which the readers show.
+    const ends = named.flatMap((other) => remove(other, 1)).flatMap((removal) => [removal, ...reads]);
+    const session = [...before, call, ...reads];
+    const made = await lab.run([...session, ...ends], { phase: 'chains', start: 'new' });
+    if (made === null) return;
+    if (!made.steps.slice(0, before.length + 1).every(({ observation }) => isAnswered(observation))) continue;
+    for (const removal of remove(joined, 2)) {
+      if ((await lab.run([...session, removal, ...reads], { phase: 'chains', start: 'new' })) === null) return;
+    }
+  }
+}
+
+/** Finds the parameter of a tool that is a list of objects; null if it has none. */
+function findList({ parameters, inputSchema }: ListedTool): ListParameter | null {
+  for (const { name, schema } of parameters) {
+    const items = isRecord(schema['items']) ? resolveSchema(schema['items'], inputSchema) : {};
+    const members = listProperties(items, inputSchema);
+    const { maxItems = Infinity } = schema;
+    if (readType(schema) === 'array' && members.length > 0 && Number(maxItems) > 1 + members.length)
+      return { name, members };
+  }
+  return null;
+}
+
+/** Plans a call with several items, from arguments that work, which name the things of another call if they can. Null if nothing differs. */
+function planBatch(maker: ListedTool, args: JsonObject | undefined, named: Batch | null = null): Batch | null {
+  const list = findList(maker);
+  const given = list === null ? undefined : args?.[list.name];
+  const item: unknown = Array.isArray(given) ? given[0] : undefined;
+  if (list === null || !isRecord(item)) return null;
+  const items = vary(item, { list, named, root: maker.inputSchema });
+  const before = named === null ? [] : [...named.before, named.call];
+  const call = callTool(maker, { ...args, [list.name]: items });
+  return items.length < 2 || call.kind !== 'tool' ? null : { maker, before, call, list, items };
+}
+
+/** Makes items that differ from the first one in one member each. */
+function vary(
+  item: JsonObject,
+  { list, named, root }: { list: ListParameter; named: Batch | null; root: JsonObject },
+): JsonObject[] {
+  const texts = list.members.filter((member) => typeof item[member.name] === 'string' && isOpenText(member, root));
+  const references = named === null ? [] : texts.map(({ name }) => name).filter((name) => mayName(name, named));
+  const names = named === null ? [] : listNames(named);
+  const own = texts.map(({ name }) => name).filter((name) => !references.includes(name));
+  const [first = '', second, third] = names;
+  const ends = references.map((name, index) => [name, names[index] ?? first] as const);
+  const plain = { ...item, ...Object.fromEntries(ends) };
+  const base = mapLists(plain);
+  // Things with fewer texts get more of them by a call that names them.
+  const change = (name: string, value: unknown) => ({ ...(named === null ? plain : base), [name]: value });
+  const unused = references.length > 1 ? third : second;
+  const [left, right] = references;
+  const main = own.find((name) => namesOfNames.test(name)) ?? own[0];
+  return [
+    base,
+    ...(unused === undefined ? [] : references.map((name) => change(name, unused))),
+    ...own.slice(0, maxTexts).map((name) => change(name, writeOther(item[name], 0))),
+    // Three things have names of their own, where they name nothing else.
+    ...(references.length > 0 || main === undefined ? [] : [change(main, writeOther(item[main], 1))]),
+    ...(left === undefined || right === undefined ? [] : [{ ...base, [left]: base[right], [right]: base[left] }]),
+  ];
+}
+
+/** Gives each list of one text a second one. */
+const mapLists = (item: JsonObject): JsonObject =>
+  Object.fromEntries(
+    Object.entries(item).map(([name, value]) => {
+      const isOne = Array.isArray(value) && value.length === 1 && typeof value[0] === 'string';
+      return [name, isOne ? [value[0], writeOther(value[0], 0)] : value];
+    }),
+  );
+
+/** Writes another word, or other words. */
+function writeOther(value: unknown, index: 0 | 1): string {
+  const text = String(value);
+  const content = index === 0 ? otherContent.get(text) : undefined;
+  return content ?? (/^\p{L}+$/u.test(text) ? takeCase(otherNames[index], text) : `${text} ${index + 2}`);
+}
+
+/** Names of the ends of something that joins two things. */
+const namesOfEnds = /^(?:from|to|source|target|parent|child|start|end|subject|object|left|right)$/;
+
+/** Checks if a member of an item may name what another call makes, by their names: `entityName` is the `name` of an entity. */
+function mayName(member: string, { maker, items }: Batch): boolean {
+  const words = splitName(member);
+  const name = findName(items[0] ?? {});
+  return (
+    namesOfEnds.test(words.join(' ')) ||
+    words.join(' ') === [...readThing(maker.name), ...splitName(name ?? '')].join(' ')
+  );
+}
+
+/** Lets the items of a call name what another one made; as planned where they name nothing of the kind. */
+function joinBatch(planned: Batch, others: readonly Batch[]): Batch {
+  const [joined] = others.flatMap((other) => {
+    const hasNames = planned.list.members.some(({ name }) => mayName(name, other)) && other.maker !== planned.maker;
+    return (hasNames ? planBatch(planned.maker, planned.call.arguments, other) : null) ?? [];
+  });
+  return joined ?? planned;
+}
+
+/** Finds the text that names a thing: the member that is called so, or else the first one. */
+function findName(item: JsonObject): string | undefined {
+  const keys = Object.keys(item).filter((key) => typeof item[key] === 'string');
+  return keys.find((key) => namesOfNames.test(key)) ?? keys[0];
+}
+
+/** Lists the names of the things that a call makes, each once. */
+function listNames({ items }: Batch): string[] {
+  const name = findName(items[0] ?? {});
+  return name === undefined ? [] : [...new Set(items.map((item) => String(item[name])))];
+}
+
+/** Plans a call that removes the first and the last of several things, or the first one alone; null if the tool removes others. */
+function planRemoval(remover: ListedTool, batch: Batch, count: 1 | 2): ExploredRequest | null {
+  const chosen = <Item>(all: readonly Item[]) => [...all.slice(0, 1), ...(count === 2 ? all.slice(-1) : [])];
+  const list = findList(remover);
+  const [first = {}] = batch.items;
+  if (list !== null) {
+    const isSame = list.members.every(({ name, isRequired }) => !isRequired || Object.hasOwn(first, name));
+    const taken = list.members.filter(({ name }) => Object.hasOwn(first, name));
+    if (!isSame || taken.length < 2) return null;
+    const pick = (item: JsonObject) => Object.fromEntries(taken.map(({ name }) => [name, item[name]]));
+    return callTool(remover, { [list.name]: chosen(batch.items).map(pick) });
+  }
+  const parameter = remover.parameters.find(({ schema }) => {
+    const items = isRecord(schema['items']) ? resolveSchema(schema['items'], remover.inputSchema) : {};
+    return isOpenText({ schema: items }, remover.inputSchema);
+  });
+  if (parameter === undefined || rateOverlap(remover, batch.maker) < 1) return null;
+  return callTool(remover, { [parameter.name]: chosen(listNames(batch)) });
+}
