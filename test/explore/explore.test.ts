@@ -287,6 +287,21 @@ describe('exploreAndCheck', () => {
     expect(list('remove_ties', 'ties')).toEqual([people, ties, { ties: [tie, back] }]);
   });
 
+  it('sends several things that name nothing, where the server refuses those that do', async () => {
+    const { sessions } = await exploreInTest(nameExploredServer('mails'), { budget: 200 });
+    const found = sessions.find(({ adds }) => pickFeatures(adds, 'several').some(({ tool }) => tool === 'add_mails'));
+    const [first] = found?.steps ?? [];
+    const mail = { to: 'ann@example.com', title: 'user@example.com' };
+    expect(first && readArguments(first.request)).toEqual({
+      mails: [
+        mail,
+        { ...mail, to: 'ann2@example.com' },
+        { ...mail, title: 'user2@example.com' },
+        { ...mail, title: 'user3@example.com' },
+      ],
+    });
+  });
+
   it('makes the table that a database needs, and sees what statements and calls change in it', async () => {
     const exploration = await exploreInTest(nameExploredServer('records'));
     const { coverage, flaky, harmless } = exploration;

@@ -49,27 +49,40 @@ export async function sendSeveral(context: PhaseContext): Promise<void> {
   });
   const first = alone.filter((planned) => joinBatch(planned, alone) === planned);
   for (const planned of alone.slice(0, maxMakers)) {
-    const joined = joinBatch(planned, first);
-    const { maker, before, call } = joined;
-    const readers = await listReads(maker, { arguments: call.arguments, setup: before }, context);
-    if (readers === null) return;
-    // One that needs no name shows all, and comes last.
-    const countArguments = (read: ExploredRequest) => Object.keys(readArguments(read)).length;
-    const reads = readers.slice(0, maxReaders).toSorted((a, b) => countArguments(b) - countArguments(a));
-    if (reads.length === 0) continue;
-    const named = alone.filter((other) => before.includes(other.call));
-    const remove = (batch: Batch, count: 1 | 2) =>
-      removers.flatMap((remover) => planRemoval(remover, batch, count) ?? []);
-    // What is removed may be named by others, which the readers show.
-    const ends = named.flatMap((other) => remove(other, 1)).flatMap((removal) => [removal, ...reads]);
-    const session = [...before, call, ...reads];
-    const made = await lab.run([...session, ...ends], { phase: 'chains', start: 'new' });
-    if (made === null) return;
-    if (!made.steps.slice(0, before.length + 1).every(({ observation }) => isAnswered(observation))) continue;
-    for (const removal of remove(joined, 2)) {
-      if ((await lab.run([...session, removal, ...reads], { phase: 'chains', start: 'new' })) === null) return;
+    // What is called `to` may be an address, and names none of the things.
+    for (const batch of new Set([joinBatch(planned, first), planned])) {
+      const named = alone.filter((other) => batch.before.includes(other.call));
+      const end = await followBatch(batch, named, { removers, context });
+      if (end === 'used up') return;
+      if (end === 'answered') break;
     }
   }
+}
+
+/** Lets readers follow a call with several items, the removal of a thing that these name, and that of two of them. */
+async function followBatch(
+  batch: Batch,
+  named: readonly Batch[],
+  { removers, context }: { removers: readonly ListedTool[]; context: PhaseContext },
+): Promise<'answered' | 'refused' | 'used up'> {
+  const { maker, before, call } = batch;
+  const { lab } = context;
+  const readers = await listReads(maker, { arguments: call.arguments, setup: before }, context);
+  if (readers === null) return 'used up';
+  // One that needs no name shows all, and comes last.
+  const countArguments = (read: ExploredRequest) => Object.keys(readArguments(read)).length;
+  const reads = readers.slice(0, maxReaders).toSorted((a, b) => countArguments(b) - countArguments(a));
+  const remove = (target: Batch, count: 1 | 2) =>
+    removers.flatMap((remover) => planRemoval(remover, target, count) ?? []);
+  const ends = named.flatMap((other) => remove(other, 1)).flatMap((removal) => [removal, ...reads]);
+  const session = [...before, call, ...reads];
+  const made = await lab.run([...session, ...ends], { phase: 'chains', start: 'new' });
+  if (made === null) return 'used up';
+  if (!made.steps.slice(0, before.length + 1).every(({ observation }) => isAnswered(observation))) return 'refused';
+  for (const removal of reads.length === 0 ? [] : remove(batch, 2)) {
+    if ((await lab.run([...session, removal, ...reads], { phase: 'chains', start: 'new' })) === null) return 'used up';
+  }
+  return 'answered';
 }
 
 /** Finds the parameter of a tool that is a list of objects; null if it has none. */
@@ -133,11 +146,13 @@ const mapLists = (item: JsonObject): JsonObject =>
     }),
   );
 
-/** Writes another word, or other words. */
+/** Writes another word, or other words; of an address, another name before its sign. */
 function writeOther(value: unknown, index: 0 | 1): string {
   const text = String(value);
   const content = index === 0 ? otherContent.get(text) : undefined;
-  return content ?? (/^\p{L}+$/u.test(text) ? takeCase(otherNames[index], text) : `${text} ${index + 2}`);
+  if (content !== undefined) return content;
+  if (/^\p{L}+$/u.test(text)) return takeCase(otherNames[index], text);
+  return text.replace(/(?=@|$)/, `${/\s/.test(text) ? ' ' : ''}${index + 2}`);
 }
 
 /** Names of the ends of something that joins two things. */

@@ -37,6 +37,8 @@ const form = object({
 
 const notes = new Map();
 const books = [];
+const mails = { contacts: [], sent: [] };
+const address = { type: 'string', description: 'An address, such as `ann@example.com`' };
 const graph = { people: new Map(), ties: [] };
 const tie = object({ from: string, to: string, kind: string });
 const cards = [];
@@ -631,6 +633,20 @@ const sets = {
       hints: reads,
       call: () => structured({ people: [...graph.people.values()], ties: graph.ties }),
     },
+  },
+  mails: {
+    add_contacts: {
+      schema: object({ contacts: { type: 'array', items: object({ contactName: string }) } }),
+      call: ({ contacts }) => text(`${mails.contacts.push(...contacts)} contacts`),
+    },
+    add_mails: {
+      schema: object({ mails: { type: 'array', items: object({ to: address, title: string }) } }),
+      call: ({ mails: added }) => {
+        const isWrong = added.some(({ to }) => !to.includes('@'));
+        return isWrong ? failure('An address has an @.') : text(`${mails.sent.push(...added)} mails`);
+      },
+    },
+    list_mails: { hints: reads, call: () => structured(mails) },
   },
   records: {
     run_query: { schema: object({ sql: string }), call: ({ sql }) => runStatement(sql) },
