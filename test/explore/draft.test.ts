@@ -592,6 +592,19 @@ describe('draftEvals', () => {
     ]);
   });
 
+  it('asserts the names of eight varying lines of a short text, and of the first and the last of a long one', () => {
+    const name = (index: number) => `${String.fromCodePoint(97 + index)}-part`;
+    const [short, long] = [9, 25].map((count) => {
+      const text = Array.from({ length: count }, (_, index) => `${name(index)}: ${volatileMark}`).join('\n');
+      return draft([session([call('stat', text)], [{ kind: 'tool', subject: 'stat' }])]).flatMap(
+        ({ checks }) => checks,
+      );
+    });
+    // The last one is among them.
+    expect(short).toMatchObject([0, 1, 2, 3, 4, 5, 6, 8].map((index) => ({ needle: `${name(index)}:` })));
+    expect(long).toMatchObject([{ needle: 'a-part:' }, { needle: 'y-part:' }]);
+  });
+
   it('keeps a long text in a file, and finds it in the structured content that repeats it', () => {
     const text = Array.from({ length: 40 }, (_, index) => `line ${index}`).join('\n');
     const plain = call('read_file', text);

@@ -287,6 +287,40 @@ describe('exploreAndCheck', () => {
     expect(list('remove_ties', 'ties')).toEqual([people, ties, { ties: [tie, back] }]);
   });
 
+  it('makes what several things belong to before them, and names it when they are removed', async () => {
+    const { sessions } = await exploreInTest(nameExploredServer('boards'), { budget: 200 });
+    const find = (tool: string) =>
+      sessions.find(({ adds }) => pickFeatures(adds, 'several').some((each) => each.tool === tool));
+    const found = find('remove_cards');
+    const boardId = '{{result.0/structuredContent/boardId}}';
+    const card = { cardName: 'alpha', text: 'delta epsilon' };
+    const cards = [
+      card,
+      { ...card, cardName: 'omega' },
+      { ...card, text: 'eta theta' },
+      { ...card, cardName: 'kappa' },
+    ];
+    expect(found?.steps.map(({ request }) => request)).toMatchObject([
+      { tool: 'create_board' },
+      { tool: 'add_cards', arguments: { boardId, cards } },
+      { tool: 'list_cards', arguments: { boardId } },
+      { tool: 'remove_cards', arguments: { boardId, cardNames: ['alpha', 'kappa'] } },
+      { tool: 'list_cards', arguments: { boardId } },
+    ]);
+    expect(found?.steps.at(-1)?.observation.outcome).toMatchObject({
+      result: { structuredContent: { cards: [{ cardName: 'omega' }] } },
+    });
+    const linked = find('add_links')?.steps ?? [];
+    expect(linked.map(({ request }) => nameRequest(request)).slice(0, 3)).toEqual([
+      'create_board',
+      'add_cards',
+      'add_links',
+    ]);
+    expect(linked[2]?.request).toMatchObject({
+      arguments: { boardId, links: expect.arrayContaining([{ from: 'alpha', to: 'omega' }]) },
+    });
+  });
+
   it('sends several things that name nothing, where the server refuses those that do', async () => {
     const { sessions } = await exploreInTest(nameExploredServer('mails'), { budget: 200 });
     const found = sessions.find(({ adds }) => pickFeatures(adds, 'several').some(({ tool }) => tool === 'add_mails'));

@@ -14,7 +14,7 @@ import { writeLength } from '../vocabulary/typical-values.ts';
 import { namesOfSearches } from '../vocabulary/vocabulary.ts';
 import { type Feature, nameFeature } from './feature.ts';
 import { listGuards } from './guards.ts';
-import { findTrait, hasSeveral } from './traits.ts';
+import { findTrait } from './traits.ts';
 
 /** Lists the features of a session, each once. */
 export function listFeatures({ steps }: SessionRun, inventory: Inventory): Feature[] {
@@ -166,7 +166,7 @@ function listSeveral(steps: readonly ObservedStep[], index: number): Feature[] {
   // A server may answer a call that found nothing to change or to remove.
   if (verb !== 'create' && (before === undefined || isAlike(before, after))) return [];
   return Object.entries(args).flatMap(([name, value]): Feature[] =>
-    hasSeveral(value) && findTrait(value) === 'several items'
+    findTrait(value) === 'several items' && Array.isArray(value)
       ? [{ kind: 'several', tool, name, count: value.length, reader: nameRequest(after.request) }]
       : [],
   );

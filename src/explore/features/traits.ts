@@ -26,7 +26,7 @@ const hasLines = (value: unknown, lines: RegExp) => [...listTexts(value)].some((
 const isDirectory = (value: unknown) => typeof value === 'string' && value.endsWith(belowDirectory);
 
 /** Checks if a value is a list of several things. More members alone do not make another thing. */
-export function hasSeveral(value: unknown): value is unknown[] {
+function hasSeveral(value: unknown): boolean {
   if (!Array.isArray(value)) return false;
   const [first, ...others]: unknown[] = value;
   return others.some((item) =>

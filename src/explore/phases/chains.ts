@@ -11,7 +11,7 @@ import { readType } from '../schema/resolve.ts';
 import { mapTexts } from '../../workspace/placeholders.ts';
 import { readVerb, splitName } from '../vocabulary/names.ts';
 import { missesTable } from '../vocabulary/statements.ts';
-import { otherContent } from '../vocabulary/typical-values.ts';
+import { otherContent } from '../vocabulary/other-words.ts';
 import { findPathRole, namesOfSearches } from '../vocabulary/vocabulary.ts';
 import { changeMade } from './change-made.ts';
 import { coverParameters } from './coverage.ts';

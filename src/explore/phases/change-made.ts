@@ -6,11 +6,10 @@ import type { ListedTool } from '../inventory.ts';
 import type { WorkingCall } from '../knowledge.ts';
 import { isNeededId, isOpenText, type Parameter } from '../schema/parameters.ts';
 import { mayCreate, readVerb } from '../vocabulary/names.ts';
-import { otherContent, otherNames } from '../vocabulary/typical-values.ts';
+import { writeOther } from '../vocabulary/other-words.ts';
 import { findPathRole } from '../vocabulary/vocabulary.ts';
 import { listReads } from './list-reads.ts';
 import { callTool, type PhaseContext } from './phase.ts';
-import { takeCase } from './select-made.ts';
 
 /** The most parts of a thing that are changed. */
 const maxParts = 4;
@@ -75,11 +74,8 @@ function planChanges(
 
 /** Chooses a value that differs from what was made in more than the case of its letters. */
 function chooseOther(made: unknown, values: readonly unknown[], isOpen: boolean): unknown {
-  if (isOpen && typeof made === 'string') {
-    const content = otherContent.get(made);
-    if (content !== undefined) return content;
-    if (/^\p{L}+$/u.test(made)) return takeCase(otherNames[0], made);
-  }
+  const other = isOpen && typeof made === 'string' ? writeOther(made) : null;
+  if (other !== null) return other;
   const squash = (value: unknown) => (typeof value === 'string' ? value.toLowerCase() : value);
   return values.find((value) => value !== null && value !== '' && !isJsonEqual(squash(value), squash(made)));
 }

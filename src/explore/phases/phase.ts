@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../base/json.ts';
 import type { ObservedStep } from '../exploration.ts';
-import type { ExploredRequest } from '../../model/explored-request.ts';
+import type { ToolRequest } from '../../model/explored-request.ts';
 import type { ListedTool } from '../inventory.ts';
 import type { Knowledge } from '../knowledge.ts';
 import type { Lab } from '../lab.ts';
@@ -17,10 +17,7 @@ export interface PhaseContext {
 }
 
 /** Makes a call of a tool. */
-export function callTool(
-  { name, needsTask }: Pick<ListedTool, 'name' | 'needsTask'>,
-  args: JsonObject,
-): ExploredRequest {
+export function callTool({ name, needsTask }: Pick<ListedTool, 'name' | 'needsTask'>, args: JsonObject): ToolRequest {
   return { kind: 'tool', tool: name, arguments: args, ...(needsTask && { asTask: true }) };
 }
 

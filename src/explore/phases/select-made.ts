@@ -6,7 +6,7 @@ import type { WorkingCall } from '../knowledge.ts';
 import type { Parameter } from '../schema/parameters.ts';
 import { listBranches, readType } from '../schema/resolve.ts';
 import { readVerb, splitName } from '../vocabulary/names.ts';
-import { otherContent, otherNames } from '../vocabulary/typical-values.ts';
+import { findName, otherContent, otherNames, takeCase } from '../vocabulary/other-words.ts';
 import { findPathRole, namesOfSearches, readLimits } from '../vocabulary/vocabulary.ts';
 import { mapTexts } from '../../workspace/placeholders.ts';
 import { listReads } from './list-reads.ts';
@@ -16,7 +16,6 @@ import { callTool, type PhaseContext } from './phase.ts';
 const maxMakers = 4;
 const maxSelections = 6;
 
-export const namesOfNames = /(?:name|title|id|key|slug|subject)$/i;
 const namesOfAmounts = /\b(?:limit|top|count|first|max|size|per page)\b/;
 const namesOfStarts = /\b(?:offset|skip|start)\b/;
 
@@ -103,9 +102,8 @@ function planSession(
 }
 
 /** Lists the arguments for three things of other names, of which the second one has other content; null if no text of them is a name. */
-export function listThings(args: JsonObject): Array<{ name: string; arguments: JsonObject }> | null {
-  const texts = [...listTexts(args)];
-  const first = (texts.find(({ path }) => namesOfNames.test(String(path.at(-1)))) ?? texts[0])?.text ?? '';
+function listThings(args: JsonObject): Array<{ name: string; arguments: JsonObject }> | null {
+  const first = findName([...listTexts(args)])?.text ?? '';
   const match = /^((?:.*\/)?)(\p{L}+)(\.\w+)?$/u.exec(first);
   if (match === null) return null;
   const [, folder = '', word = '', ending = ''] = match;
@@ -118,10 +116,6 @@ export function listThings(args: JsonObject): Array<{ name: string; arguments: J
     }),
   }));
 }
-
-/** Writes a word with the first letter as large as that of another one. */
-export const takeCase = (word: string, like: string) =>
-  like === like.toLowerCase() ? word : `${word.charAt(0).toUpperCase()}${word.slice(1)}`;
 
 const wordsOf = ({ name }: Parameter) => splitName(name).join(' ');
 

@@ -193,15 +193,6 @@ export function enrichText(name: string, text: string): string | null {
   return namesOfContents.test(splitName(name).join(' ')) ? richText : null;
 }
 
-/** Other words for those that stand for any content, for a second thing with the name of the first. */
-export const otherContent: ReadonlyMap<string, string> = new Map([
-  ['gamma', 'zeta'],
-  ['delta epsilon', 'eta theta'],
-]);
-
-/** Words that name a second and a third thing. */
-export const otherNames = ['omega', 'kappa'] as const;
-
 /** A text that programs take for an option of the command that they run. */
 export const optionText = '--all';
 

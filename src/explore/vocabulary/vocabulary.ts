@@ -321,7 +321,8 @@ function rankDescribed(slot: Slot, { workspace }: Vocabulary): { first: string[]
 
 /**
  * Leaves a directory out of a search that finds files in it and elsewhere: a pattern that matches names only does not show which paths an
- * exclusion leaves. Undefined if the tool has no exclusion, or no directory has such files.
+ * exclusion leaves. A list gets two patterns, too, of which each leaves something out. Empty if the tool has no exclusion, or no directory has
+ * such files.
  */
 export function listExclusions(tool: ListedTool, files: readonly string[]): JsonObject[] {
   const parameters = isAboutFiles(tool) ? tool.parameters : [];

@@ -39,6 +39,8 @@ const notes = new Map();
 const books = [];
 const mails = { contacts: [], sent: [] };
 const address = { type: 'string', description: 'An address, such as `ann@example.com`' };
+/** The cards by their names, and the links between them, of each board by its id. */
+const boards = new Map();
 const graph = { people: new Map(), ties: [] };
 const tie = object({ from: string, to: string, kind: string });
 const cards = [];
@@ -634,6 +636,44 @@ const sets = {
       call: () => structured({ people: [...graph.people.values()], ties: graph.ties }),
     },
   },
+  // Each tool takes the id of a board, which the first one makes.
+  boards: {
+    create_board: {
+      schema: object({ title: string }),
+      call: ({ title }) => {
+        const boardId = `board-${title}-${randomUUID()}`;
+        boards.set(boardId, { cards: new Map(), links: [] });
+        return structured({ boardId });
+      },
+    },
+    add_cards: {
+      schema: object({ boardId: string, cards: { type: 'array', items: object({ cardName: string, text: string }) } }),
+      call: ({ boardId, cards }) =>
+        onBoard(boardId, (board) => {
+          for (const card of cards) board.cards.set(card.cardName, card);
+        }),
+    },
+    add_links: {
+      schema: object({ boardId: string, links: { type: 'array', items: object({ from: string, to: string }) } }),
+      call: ({ boardId, links }) =>
+        onBoard(boardId, (board) => {
+          const isKnown = links.every(({ from, to }) => board.cards.has(from) && board.cards.has(to));
+          if (isKnown) board.links.push(...links);
+        }),
+    },
+    remove_cards: {
+      schema: object({ boardId: string, cardNames: { type: 'array', items: string } }),
+      call: ({ boardId, cardNames }) =>
+        onBoard(boardId, (board) => {
+          for (const name of cardNames) board.cards.delete(name);
+        }),
+    },
+    list_cards: {
+      hints: reads,
+      schema: object({ boardId: string }),
+      call: ({ boardId }) => onBoard(boardId, () => {}),
+    },
+  },
   mails: {
     add_contacts: {
       schema: object({ contacts: { type: 'array', items: object({ contactName: string }) } }),
@@ -693,6 +733,14 @@ const sets = {
 };
 
 const tools = Object.assign({}, ...process.argv.slice(2).map((name) => sets[name]));
+/** Does something with a board, and answers with what is on it. */
+function onBoard(boardId, change) {
+  const board = boards.get(boardId);
+  if (board === undefined) return failure(`There is no board ${boardId}.`);
+  change(board);
+  return structured({ cards: [...board.cards.values()], links: board.links });
+}
+
 /** Runs a statement, and answers with the rows that it reads, or the number of those that it changes. */
 function runStatement(sql, ...values) {
   database ??= new DatabaseSync(':memory:');
