@@ -5,7 +5,7 @@ import { exploredRequestSchema } from '../model/explored-request.ts';
 import { count } from '../model/quantities.ts';
 
 /** Raise it when the format changes, or when the explorer finds other requests for the same server and seed. */
-const corpusVersion = 10;
+const corpusVersion = 11;
 
 const counted = z.object({ reached: count, of: count });
 

@@ -17,7 +17,10 @@ export interface EqualityFields extends ResultScope, ComparisonRules {
   path?: string;
 }
 
-/** Checks if the part of a result at `path` equals a value. A text value also equals the same text of a result that is not JSON. */
+/**
+ * Checks if the part of a result at `path` equals a value. A text value also equals the same text of a result that is not JSON. Where lists may
+ * have any order, the lines of a text may, too.
+ */
 export function judgeEquals({ value, path = '', ...rules }: EqualityFields, result: ToolResult): Judgement {
   const isText = typeof value === 'string' && path === '';
   if (isText && value === result.text) return pass(`${describeText(result)}, as expected.`);
@@ -27,21 +30,34 @@ export function judgeEquals({ value, path = '', ...rules }: EqualityFields, resu
   if (part.kind === 'no-document') return fail(`${part.reason}.`);
   const subject = nameSubject(result, path);
   const comparison = new JsonComparison(rules);
-  const isEqual = comparison.isEqual(value, part.value);
+  const found = isText && rules.unordered === true && value.includes('\n') ? result.text : part.value;
+  const compared = splitLines({ expected: value, actual: found }, rules);
+  const isEqual = comparison.isEqual(compared.expected, compared.actual);
   if (comparison.isExhausted) {
     return leaveUnmeasured(`${subject} is too large to be compared in any order. Compare a part of it with \`path\`.`);
   }
-  if (isEqual) return pass(`${subject} is ${printPart(part.value, path)}, as expected.`);
+  if (isEqual) return pass(`${subject} is ${printPart(found, path)}, as expected.`);
   // The text `5` parses as a number. If the expected value is the text "6", print the actual value as a text too.
   const isReadAsOther = part.value === null || typeof part.value === 'number' || typeof part.value === 'boolean';
-  const actual = isText && isReadAsOther && result.structuredContent === undefined ? result.text : part.value;
-  return fail(`${subject} ${describeDifferences({ expected: value, actual }, path, rules)}.`, {
+  const actual = isText && isReadAsOther && result.structuredContent === undefined ? result.text : found;
+  const differing = compared.expected === value ? { expected: value, actual } : compared;
+  return fail(`${subject} ${describeDifferences(differing, path, rules)}.`, {
     kind: 'values',
     what: subject,
     expected: value,
     actual,
     path,
   });
+}
+
+/** Makes lists of the lines of two texts whose lines may have any order; leaves others as they are. */
+function splitLines(
+  documents: { expected: unknown; actual: unknown },
+  { unordered = false }: ComparisonRules,
+): { expected: unknown; actual: unknown } {
+  const { expected, actual } = documents;
+  if (!unordered || typeof expected !== 'string' || typeof actual !== 'string') return documents;
+  return { expected: expected.split('\n'), actual: actual.split('\n') };
 }
 
 /** Describes the differences of two documents, to complete a sentence whose subject is the actual document. */

@@ -56,7 +56,10 @@ export const equalsFields = ({ value, path }: CheckParts) => ({
   value: value.meta({ description: 'The value that the latest result, or the part of it at `path`, equals.' }),
   path,
   tolerance: z.number().min(0).exactOptional().meta({ description: 'By how much numbers may differ, at every depth.' }),
-  unordered: z.boolean().exactOptional().meta({ description: 'True compares lists in any order, at every depth.' }),
+  unordered: z
+    .boolean()
+    .exactOptional()
+    .meta({ description: 'True compares lists at every depth, and the lines of a text, in any order.' }),
   partial: z.boolean().exactOptional().meta({ description: 'True lets objects have more members, at every depth.' }),
 });
 

@@ -21,7 +21,7 @@ export interface KeptSession {
 const sessionsPerTool = 6;
 const leastSessions = 60;
 
-/** The most different refusals of a tool that are kept. */
+/** The most different refusals of a tool that are kept, of valid calls and of others. */
 const maxRefusals = 4;
 
 /**
@@ -44,13 +44,17 @@ export function chooseSessions(
   const refusals = new Map<string, number>();
   const kept: KeptSession[] = [];
   for (const run of candidates) {
+    const isWrong = run.steps.some(({ isValid }) => isValid === false);
+    const count = (subject: string) => refusals.get(`${subject} ${isWrong}`) ?? 0;
     const adds = listFeatures(run, inventory).filter(
       (feature) =>
-        !isKnown(feature) && !isOneTooMany(feature, refusals) && !(feature.kind === 'again' && isDrawn(feature.tool)),
+        !isKnown(feature) &&
+        !(feature.kind === 'refusal' && count(feature.subject) >= maxRefusals) &&
+        !(feature.kind === 'again' && isDrawn(feature.tool)),
     );
     if (adds.length === 0) continue;
     for (const feature of adds) known.add(nameFeature(feature));
-    for (const { subject } of pickFeatures(adds, 'refusal')) refusals.set(subject, (refusals.get(subject) ?? 0) + 1);
+    for (const { subject } of pickFeatures(adds, 'refusal')) refusals.set(`${subject} ${isWrong}`, count(subject) + 1);
     kept.push({ run: trimSession(run, adds, inventory), adds });
   }
   return limitSessions(kept, Math.max(leastSessions, sessionsPerTool * inventory.tools.length));
@@ -84,12 +88,8 @@ const saysWhy = /^(?:Error executing tool \S+: )?(?=.*\p{L}{3}.*\p{L}{3})(?!Erro
 /** A lost process is a finding, and no expectation. */
 const isSteady = (kind: string) => kind === 'result' || kind === 'error';
 
-function isOneTooMany(feature: Feature, refusals: ReadonlyMap<string, number>): boolean {
-  return feature.kind === 'refusal' && (refusals.get(feature.subject) ?? 0) >= maxRefusals;
-}
-
 /** What only all steps of a session show. */
-const wholeKinds = ['kept', 'again', 'namesake', 'selected', 'part', 'effect', 'limit', 'several'] as const;
+const wholeKinds = ['kept', 'again', 'namesake', 'selected', 'part', 'effect', 'limit', 'edge', 'several'] as const;
 
 /** Drops requests of readers for a state that is known from another session, and the steps after the last one that adds something. */
 function trimSession(run: SessionRun, adds: readonly Feature[], inventory: Inventory): SessionRun {

@@ -18,6 +18,7 @@ import type { PhaseContext } from './phases/phase.ts';
 import { listParameters } from './schema/parameters.ts';
 import { readRefusal } from './stability/texts.ts';
 import { showOptions } from './phases/show-options.ts';
+import { findEdges } from './phases/edges.ts';
 import { findLimits } from './phases/limits.ts';
 import { sendUnusualTexts } from './phases/unusual-texts.ts';
 import { chooseSettled } from './phases/settle-run.ts';
@@ -78,6 +79,7 @@ const phases: ReadonlyArray<{ name: string; share: number; run: (context: PhaseC
     share: 0.26,
     run: async (context) => {
       await provokeErrors(context);
+      await findEdges(context);
       await showOptions(context);
       await sendUnusualTexts(context);
       await findLimits(context);

@@ -15,7 +15,7 @@ import {
 } from './vocabulary/learned-values.ts';
 import { isHarmlessRequest } from './vocabulary/statements.ts';
 import { findAskedForms, takeForm } from './vocabulary/feedback.ts';
-import { findTwoLines, findWideFile, type TwoLines } from './vocabulary/file-texts.ts';
+import { type FileTexts, findTwoLines, findWideFile, type TwoLines } from './vocabulary/file-texts.ts';
 import { findPathRole, listValues, rankFiles, type Vocabulary } from './vocabulary/vocabulary.ts';
 import { readReference } from './world/placeholders.ts';
 
@@ -33,6 +33,8 @@ export interface Knowledge {
   readonly refusals: ReadonlyMap<string, string>;
   /** The files of the workspace, those that show most first. */
   readonly files: readonly string[];
+  /** The texts of the files that are small. */
+  readonly texts: FileTexts;
   /** A file whose letters a program splits that cuts it by bytes; null if the workspace has none. */
   readonly wideFile: string | null;
   /** Two lines of a file, of which the second one is indented if a file has such; null if none has two. */
@@ -78,6 +80,7 @@ export function createKnowledge(
     working,
     refusals,
     files: rankFiles(workspace),
+    texts: workspace.texts ?? new Map(),
     wideFile: findWideFile(workspace.texts ?? new Map()),
     twoLines: findTwoLines(workspace.texts ?? new Map()),
     noteWorking: (tool, call) => {
@@ -144,14 +147,15 @@ function takePresent(path: unknown, files: readonly string[]): unknown {
   return present === undefined ? path : `${start}${present}`;
 }
 
-/** Lists the files that steps made under another name than they were given, in the form of the given path. */
+/** Lists the files that steps made, as they were given, or else in the form of the given path. */
 function listMadeFiles(steps: readonly ObservedStep[]): string[] {
   return steps.flatMap(({ request, observation: { files } }) => {
     if (request.kind !== 'tool') return [];
     const given = [...listTexts(request.arguments)].map(({ text }) => text);
     const start = given.some((text) => text.startsWith('{{workspace}}/')) ? '{{workspace}}/' : '';
-    const isOther = (file: string) => !file.endsWith('/') && !given.some((text) => text.endsWith(file));
-    return files.added.filter(isOther).map((file) => `${start}${file}`);
+    return files.added
+      .filter((file) => !file.endsWith('/'))
+      .map((file) => given.find((text) => text.replace('{{workspace}}/', '') === file) ?? `${start}${file}`);
   });
 }
 

@@ -1,6 +1,7 @@
 import { isRecord, tryParseJson } from '../base/json.ts';
 import { makeErrorAnswer, type OpenSession, type TapedAnswer } from '../engine/session-tape.ts';
 import type { ObservedStep } from '../explore/exploration.ts';
+import { dropOrderMarks } from '../explore/stability/any-order.ts';
 import { volatileMark } from '../explore/stability/forms.ts';
 import type { ToolDeclaration, ToolList } from '../mcp/tool-declarations.ts';
 import { mapTexts } from '../workspace/placeholders.ts';
@@ -17,7 +18,9 @@ export function playSteps(
   { run, tools }: { run: 0 | 1; tools: ToolList },
 ): OpenSession {
   const answers = steps.map(({ observation: { outcome } }): TapedAnswer => {
-    const { result, message } = { result: {}, message: '', ...fillMarks(outcome, run) };
+    // What has any order comes in another one in each run.
+    const arranged = dropOrderMarks(outcome, (items) => (run === 0 ? items : items.toReversed()));
+    const { result, message } = { result: {}, message: '', ...fillMarks(arranged, run) };
     if (outcome.kind === 'error') return makeErrorAnswer(outcome.code, message);
     return outcome.kind === 'result' ? { kind: 'result', result } : { kind: 'error', error: new Error(outcome.kind) };
   });

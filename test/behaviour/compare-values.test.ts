@@ -75,7 +75,7 @@ describe('compareValues', () => {
 
 describe('readCorpus', () => {
   const corpus: Corpus = {
-    version: 10,
+    version: 11,
     identity: 'abc',
     server: { name: 's', version: '1' },
     seed: 1,

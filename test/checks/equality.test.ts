@@ -172,6 +172,19 @@ describe('toolResultEquals of lists in any order', () => {
     expect(await judge({ type: 'toolResultEquals', unordered: true, ...fields })).toEqual({ state: 'failed', reason });
   });
 
+  it('compares the lines of a text in any order, and says which one is missing', async () => {
+    const text = 'Files:\nb.txt\na.txt';
+    const evidence = createEvidence({ toolResults: [createToolResult({ toolName: 'list', text })] });
+    const lines = { type: 'toolResultEquals', unordered: true, value: 'Files:\na.txt\nb.txt' };
+    expect((await judgeAssertion(lines, evidence)).state).toBe('passed');
+    expect((await judgeAssertion({ ...lines, unordered: false }, evidence)).state).toBe('failed');
+    expect(await judgeAssertion({ ...lines, value: 'Files:\na.txt\nc.txt' }, evidence)).toMatchObject({
+      state: 'failed',
+      reason:
+        'toolResultEquals: the result of list is not as expected: has no item "c.txt"; has "b.txt", expected no such item.',
+    });
+  });
+
   it('is not measured where the lists are too long to be compared in any order', async () => {
     const structuredContent = { ids: Array.from({ length: 8000 }, (_, id) => id) };
     const value = structuredContent.ids.toReversed();

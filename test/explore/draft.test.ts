@@ -605,6 +605,30 @@ describe('draftEvals', () => {
     expect(long).toMatchObject([{ needle: 'a-part:' }, { needle: 'y-part:' }]);
   });
 
+  it('asserts what comes in any order as a whole, as lines or as a list, in a document of others, too', () => {
+    const choose = (text: string) =>
+      draft([session([call('list', text)], [{ kind: 'tool', subject: 'list' }])]).flatMap(({ checks }) => checks);
+    expect(choose('{{any order}}\nFiles:\na\nb')).toMatchObject([
+      { type: 'toolResultEquals', value: 'Files:\na\nb', unordered: true },
+    ]);
+    const files = ['a', 'b'].map((name) => ({ name }));
+    const list = ['{{any order}}', ...files];
+    expect(choose(JSON.stringify(list))).toMatchObject([
+      { type: 'toolResultEquals', value: files, unordered: true, partial: true },
+    ]);
+    const text = JSON.stringify({ note: 'x'.repeat(150), other: 'y'.repeat(150), started: volatileMark, list });
+    expect(choose(text)).toContainEqual(
+      expect.objectContaining({ type: 'toolResultEquals', value: files, path: '/list', unordered: true }),
+    );
+    // A list of which an item varies is not compared.
+    expect(choose(JSON.stringify({ list: [...list, volatileMark], count: 3 }))).toMatchObject([
+      { value: 3, path: '/count' },
+    ]);
+    const many = Array.from({ length: 60 }, (_, index) => `the line ${index}`);
+    const parts = choose(['{{any order}}', ...many].join('\n'));
+    expect(parts).toMatchObject(Array.from({ length: 3 }, () => ({ type: 'toolResultContains' })));
+  });
+
   it('keeps a long text in a file, and finds it in the structured content that repeats it', () => {
     const text = Array.from({ length: 40 }, (_, index) => `line ${index}`).join('\n');
     const plain = call('read_file', text);

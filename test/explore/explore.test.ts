@@ -287,6 +287,56 @@ describe('exploreAndCheck', () => {
     expect(list('remove_ties', 'ties')).toEqual([people, ties, { ties: [tie, back] }]);
   });
 
+  it('reads what another tool made, and shows both sides of what a file has, and sends a directory for a file', async () => {
+    const lines = Array.from({ length: 12 }, (_, index) => `line ${index}`).join('\n');
+    await using workspace = await createWorkspace({ 'notes.txt': lines, 'deep/word.txt': 'word\n' });
+    const settings = { budget: 160, workspace: workspace.path, server: 'process' as const };
+    const exploration = await exploreInTest(nameExploredServer('packs'), settings);
+    const unpacked = exploration.sessions.find(answers('unpack_file'))?.steps.map(({ request }) => request) ?? [];
+    expect(unpacked.slice(0, 2)).toMatchObject([
+      { tool: 'pack_file', arguments: { path: 'notes.txt', target_pack_file: 'explored.txt' } },
+      { tool: 'unpack_file', arguments: { pack_file: 'explored.txt' } },
+    ]);
+    const edges = exploration.sessions.filter(({ adds }) => pickFeatures(adds, 'edge').length > 0);
+    expect(edges.map(({ steps }) => steps.map(({ request }) => readArguments(request)))).toEqual(
+      expect.arrayContaining([
+        [
+          { path: 'notes.txt', lines: 12 },
+          { path: 'notes.txt', lines: 11 },
+        ],
+        [
+          { path: '.', min_bytes: lines.length },
+          { path: '.', min_bytes: lines.length + 1 },
+        ],
+      ]),
+    );
+    const { cases } = draftCases(exploration, draftEverything);
+    const titles = cases.map(({ content }) => content['title']);
+    expect(titles).toEqual(
+      expect.arrayContaining([
+        'read_end answers with lines 12, and otherwise with 11',
+        `find_texts answers with min_bytes ${lines.length}, and otherwise with ${lines.length + 1}`,
+        'read_end refuses path "."',
+      ]),
+    );
+  });
+
+  it('asserts what comes in another order in each process, without its order', async () => {
+    const exploration = await exploreInTest(nameExploredServer('unsorted'), { budget: 60 });
+    const { cases } = draftCases(exploration, draftEverything);
+    const colors = ['amber', 'blue', 'coral', 'denim', 'ebony', 'flax', 'green'];
+    const value = colors.map((color) => `[FILE] ${color}`).join('\n');
+    expect(cases.map(({ content }) => content['steps'])).toEqual(
+      expect.arrayContaining([
+        [{ toolCall: 'list_files' }, { assert: { toolResultEquals: value, unordered: true } }],
+        [
+          { toolCall: 'list_colors' },
+          { assert: { toolResultEquals: { count: 7, colors }, unordered: true, partial: true } },
+        ],
+      ]),
+    );
+  });
+
   it('makes what several things belong to before them, and names it when they are removed', async () => {
     const { sessions } = await exploreInTest(nameExploredServer('boards'), { budget: 200 });
     const find = (tool: string) =>

@@ -120,14 +120,24 @@ describe('mergeValues', () => {
     ];
     const parts = String(mergeValues(found)).split('{{any}}');
     expect(parts.filter((part) => !found.every((text) => text.includes(part.trim())))).toEqual([]);
-    const [docs, file] = [{ name: 'docs' }, { name: 'a.json' }];
-    expect(mergeValues([{ entries: [docs, file] }, { entries: [file, docs] }])).toEqual({ entries: '{{any}}' });
     expect(
       mergeValues([
         ['a 1', 'a 2'],
         ['a 2', 'a 1'],
       ]),
     ).toEqual(['a {{any}}', 'a {{any}}']);
+  });
+
+  it('marks a list, or lines of a text, that come in another order only, and sorts them', () => {
+    const [docs, file] = [{ name: 'docs', children: ['x', 'y'] }, { name: 'a.json' }];
+    const moved = { ...docs, children: ['y', 'x'] };
+    const merged = ['{{any order}}', { name: 'a.json' }, { name: 'docs', children: ['{{any order}}', 'x', 'y'] }];
+    expect(mergeValues([{ entries: [docs, file] }, { entries: [file, moved] }])).toEqual({ entries: merged });
+    const text = (entries: unknown) => JSON.stringify(entries, null, 2);
+    expect(mergeValues([text([docs, file]), text([file, moved])])).toBe(text(merged));
+    expect(mergeValues(['Files:\nb\nc\na\n', 'Files:\na\nc\nb\n'])).toBe('{{any order}}\nFiles:\na\nb\nc\n');
+    // Lines below another one belong to it.
+    expect(mergeValues(['b\n  1\na\n  2', 'a\n  2\nb\n  1'])).not.toContain('{{any order}}');
   });
 
   it('marks lists of another length, and members that are missing', () => {

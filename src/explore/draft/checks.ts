@@ -7,6 +7,7 @@ import { readsLikeError } from '../answers.ts';
 import type { ObservedStep, Outcome } from '../exploration.ts';
 import { type ExploredRequest, readArguments } from '../../model/explored-request.ts';
 import { isValidationMessage } from '../findings/validation-messages.ts';
+import { dropOrderMarks, hasAnyOrder, hasOrderMark, isUnordered, separateLines } from '../stability/any-order.ts';
 import { maskForms, volatileMark } from '../stability/forms.ts';
 import { listMarked } from '../stability/merge-values.ts';
 import { readOutcomeText, readResultTexts, repeatsContent } from '../stability/texts.ts';
@@ -86,7 +87,9 @@ function chooseResult(
   const texts = readResultTexts(outcome.result);
   const [whole = ''] = texts;
   // A part would be found in any case of its letters, and with anything around it.
-  if (texts.length === 1 && isBlock(outcome, whole) && isPlain(whole)) return [{ toolResultEquals: whole }];
+  if (texts.length === 1 && isBlock(outcome, whole) && isPlain(whole)) {
+    return [{ toolResultEquals: dropOrderMarks(whole), ...(hasAnyOrder(whole) && { unordered: true }) }];
+  }
   return chooseTexts(outcome, { toolResultContains: '', ...(isLater && { latest: true }) });
 }
 
@@ -250,7 +253,7 @@ function chooseFile(
 ): JsonObject | null {
   if (document === undefined) return chooseTextFile(result, keepFile);
   const text = printSnapshot(document);
-  if (!isForFile(text) || hasPrivate(document)) return null;
+  if (!isForFile(text) || hasPrivate(document) || hasOrderMark(text)) return null;
   const ignore = listMarked(document);
   if (ignore.length > maxIgnored) return null;
   return { toMatchFile: keepFile('json', text), ...(ignore.length > 0 && { ignore }) };
@@ -262,7 +265,7 @@ function chooseTextFile(result: JsonObject, keepFile: NonNullable<ChecksContext[
   const { structuredContent } = result;
   const [copy] = isRecord(structuredContent) ? Object.entries(structuredContent) : [];
   // A check of the result compares its structured content.
-  if (others.length > 0 || only.includes(volatileMark) || (structuredContent !== undefined && copy?.[1] !== only)) {
+  if (others.length > 0 || isMarked(only) || (structuredContent !== undefined && copy?.[1] !== only)) {
     return null;
   }
   const isLong = only.length > longestBlock || isForFile(only);
@@ -271,16 +274,28 @@ function chooseTextFile(result: JsonObject, keepFile: NonNullable<ChecksContext[
   return { toMatchFile: file, ...(copy !== undefined && { path: `/${escapePointerToken(copy[0])}` }) };
 }
 
+/** Checks if a text has a part that varies, or parts in any order. */
+const isMarked = (text: string) => text.includes(volatileMark) || hasOrderMark(text);
+
 const isForFile = (text: string) => text.split('\n').length > maxLines + 1 && isKept(text);
 
 /** Checks if a file may have a text: it has no name of the machine in it, and is not too long. */
 const isKept = (text: string) => text.length <= longestFile && !text.includes('{{workspace}}');
 
-/** Asserts a small document as a whole, whose objects may get more members, or else a few stable values in it, those first that differ from the document `before`. */
+/**
+ * Asserts a small document as a whole, whose objects may get more members, or else a few stable values in it, those first that differ from the
+ * document `before`. One in any order has no place for a value, so that a larger one is asserted as a whole, too.
+ */
 function chooseParts(document: unknown, name = 'toolResultEquals', before?: unknown): JsonObject[] {
   const text = JSON.stringify(document);
-  const isWhole = text.length <= longestWhole && !text.includes(volatileMark) && !hasPrivate(document);
-  if (isWhole) return [{ [name]: document, ...(canBePartial(document) && { partial: true }) }];
+  const longest = Array.isArray(document) && isUnordered(document) ? longestBlock : longestWhole;
+  const isWhole = text.length <= longest && !text.includes(volatileMark) && !hasPrivate(document);
+  if (isWhole) {
+    const plain = dropOrderMarks(document);
+    return [
+      { [name]: plain, ...(hasOrderMark(text) && { unordered: true }), ...(canBePartial(plain) && { partial: true }) },
+    ];
+  }
   const known = new Map(
     before === undefined ? [] : listLeaves(before, '').map(({ pointer, value }) => [pointer, value]),
   );
@@ -291,7 +306,13 @@ function chooseParts(document: unknown, name = 'toolResultEquals', before?: unkn
   );
   const rank = (leaf: { pointer: string; value: unknown }) => (isChanged(leaf) ? -1 : rankLeaf(leaf.value));
   const chosen = new Set(leaves.toSorted((a, b) => rank(a) - rank(b)).slice(0, maxParts));
-  return leaves.filter((leaf) => chosen.has(leaf)).map(({ pointer, value }) => ({ [name]: value, path: pointer }));
+  return leaves
+    .filter((leaf) => chosen.has(leaf))
+    .map(({ pointer, value }) => ({
+      [name]: dropOrderMarks(value),
+      ...(Array.isArray(value) && { unordered: true }),
+      path: pointer,
+    }));
 }
 
 /** Ranks texts of several words before other texts, numbers before flags and zeros. */
@@ -304,6 +325,10 @@ function isTelling(value: unknown): boolean {
   if (typeof value === 'string') {
     const isStable = value.length <= longestText && !value.includes(volatileMark) && !value.includes('\n');
     return value !== '' && isStable && !isPrivateName(value);
+  }
+  if (Array.isArray(value)) {
+    const text = JSON.stringify(value);
+    return text.length <= longestWhole && !text.includes(volatileMark) && !hasPrivate(value);
   }
   return typeof value === 'number' || typeof value === 'boolean';
 }
@@ -318,7 +343,9 @@ function hasPrivate(value: unknown): boolean {
   return isRecord(value) && Object.entries(value).some(([name, member]) => isPrivateName(name) || hasPrivate(member));
 }
 
+/** Lists the values in a document, with the first ones of each list, and each list in any order as one value. */
 function listLeaves(value: unknown, pointer: string): Array<{ pointer: string; value: unknown }> {
+  if (Array.isArray(value) && isUnordered(value)) return pointer === '' ? [] : [{ pointer, value }];
   if (Array.isArray(value)) return value.slice(0, 3).flatMap((item, index) => listLeaves(item, `${pointer}/${index}`));
   if (!isRecord(value)) return [{ pointer, value }];
   return Object.entries(value).flatMap(([name, member]) =>
@@ -333,13 +360,14 @@ function listLeaves(value: unknown, pointer: string): Array<{ pointer: string; v
  * parts of them; of few lines also what stays in the others, such as their names. The first member of `check` gets the text.
  */
 function chooseTexts(outcome: Outcome, check: JsonObject): JsonObject[] {
-  const [text = ''] = outcome.kind === 'result' ? readResultTexts(outcome.result) : [];
+  const [only = ''] = outcome.kind === 'result' ? readResultTexts(outcome.result) : [];
+  const text = separateLines(only);
   const whole = text.trim();
   const [name = ''] = Object.keys(check);
   const fill = (part: string) => ({ ...check, [name]: part });
   if (whole.length <= longestText && whole.length > 0 && !text.includes(volatileMark)) return [fill(whole)];
   // JSON with marks in it has lost the white space of the server.
-  if (text.includes(volatileMark) && parseDocument(text) !== undefined) return [];
+  if (isMarked(text) && parseDocument(text) !== undefined) return [];
   const lines = text.split('\n').flatMap(splitText);
   const [longest = ''] = [...listBlocks(text), ...lines].toSorted((a, b) => b.length - a.length);
   const first = [longest, lines[0] ?? '', lines.at(-1) ?? ''];

@@ -61,7 +61,7 @@ export function draftCases(exploration: Exploration, options: DraftOptions): Dra
       return file;
     };
     const selecting = new Set(
-      pickFeatures(session.adds, 'selected', 'effect', 'limit', 'search', 'statement', 'several').map(
+      pickFeatures(session.adds, 'selected', 'effect', 'limit', 'edge', 'search', 'statement', 'several').map(
         ({ tool }) => tool,
       ),
     );

@@ -25,6 +25,7 @@ export function writeTitle(
     describeParts(session) ??
     describeEffect(session) ??
     describeLimit(session) ??
+    describeEdge(session) ??
     describeSearches(session) ??
     describeSeveral(session) ??
     describeState(session, (request) => mayChange(request, harmless)) ??
@@ -88,6 +89,15 @@ function describeLimit({ steps, adds }: Pick<ExploredSession, 'steps' | 'adds'>)
   const value = within.arguments[limit.name];
   const size = typeof value === 'string' ? `${value.length} characters` : String(value);
   return `${limit.tool} refuses ${limit.name} ${limit.isUpper ? 'above' : 'below'} ${size}`;
+}
+
+/** Says between which two numbers the answers differ. */
+function describeEdge({ steps, adds }: Pick<ExploredSession, 'steps' | 'adds'>): string | null {
+  const [edge] = pickFeatures(adds, 'edge');
+  const [first, last] = steps.slice(-2).map(({ request }) => request);
+  if (edge === undefined || first?.kind !== 'tool' || last?.kind !== 'tool') return null;
+  const [value, next] = [first, last].map((request) => String(request.arguments[edge.name]));
+  return `${edge.tool} answers with ${edge.name} ${value}, and otherwise with ${next}`;
 }
 
 function describeSearches({ adds }: Pick<ExploredSession, 'adds'>): string | null {

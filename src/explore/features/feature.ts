@@ -47,6 +47,8 @@ export type Feature =
   | { kind: 'effect'; tool: string; name: string; value: unknown }
   /** A call is answered, and one with a number, or a length, just beyond that of the first is refused. */
   | { kind: 'limit'; tool: string; name: string; isUpper: boolean }
+  /** A call is answered otherwise with a number than with the next one. */
+  | { kind: 'edge'; tool: string; name: string }
   /** A search for a text of what a call made, in the same letters or in others. */
   | {
       kind: 'search';
@@ -96,6 +98,7 @@ const places: { [Name in Kind]: Place | ((feature: FeatureOf<Name>) => Place) } 
   // It shows the option, and a text that has more in it.
   effect: { inCorpus: 0, inCases: 3 },
   limit: { inCorpus: 0, inCases: 3 },
+  edge: { inCorpus: 1, inCases: 3 },
   search: change,
 };
 

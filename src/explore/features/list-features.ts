@@ -218,18 +218,26 @@ function listParts(steps: readonly ObservedStep[], index: number): Feature[] {
   return names.length === 1 ? [{ kind: 'part', tool, name, reader, isEmptied: args[name] === '' }] : [];
 }
 
-/** Finds a number, or a length of a text, in the last call, which is refused: it is just beyond that of the call before, which is answered. */
+/** What a file has is more than this. */
+const leastEdge = 3;
+
+/**
+ * Finds a number, or a length of a text, in the last call that is just beyond that of the call before: the last call is refused, or answered
+ * otherwise.
+ */
 function listLimits(steps: readonly ObservedStep[]): Feature[] {
   const [within, beyond] = steps.slice(-2);
-  if (within?.request.kind !== 'tool' || beyond?.request.kind !== 'tool') return [];
-  if (!isAnswered(within.observation) || !isRefused(beyond.observation)) return [];
+  if (within?.request.kind !== 'tool' || beyond?.request.kind !== 'tool' || !isAnswered(within.observation)) return [];
+  const isLimit = isRefused(beyond.observation);
+  if (!isLimit && (!isAnswered(beyond.observation) || isAlike(within, beyond))) return [];
   const { tool, arguments: args } = beyond.request;
   const earlier = within.request;
   const [name = '', ...others] = Object.keys(args).filter((each) => !isJsonEqual(args[each], earlier.arguments[each]));
   const step = measure(args[name]) - measure(earlier.arguments[name]);
-  return earlier.tool === tool && others.length === 0 && Math.abs(step) === 1
-    ? [{ kind: 'limit', tool, name, isUpper: step === 1 }]
-    : [];
+  if (earlier.tool !== tool || others.length > 0 || Math.abs(step) !== 1) return [];
+  // Small numbers differ in what they ask for.
+  if (!isLimit && measure(args[name]) <= leastEdge) return [];
+  return [isLimit ? { kind: 'limit', tool, name, isUpper: step === 1 } : { kind: 'edge', tool, name }];
 }
 
 /** Measures a number, or the length of a text that was written for it. */

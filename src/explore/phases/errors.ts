@@ -4,7 +4,7 @@ import type { Parameter } from '../schema/parameters.ts';
 import { readType } from '../schema/resolve.ts';
 import { readVerb, splitName } from '../vocabulary/names.ts';
 import { namesOfAddresses, localUrl, pathNames, unknownValues } from '../vocabulary/typical-values.ts';
-import { namesNewThing, readLimits } from '../vocabulary/vocabulary.ts';
+import { findPathRole, namesNewThing, readLimits } from '../vocabulary/vocabulary.ts';
 import { fileCanary } from '../world/canary.ts';
 import { buildArguments, callTool, type PhaseContext } from './phase.ts';
 
@@ -28,8 +28,8 @@ export async function provokeErrors({ lab, knowledge, tools }: PhaseContext): Pr
     const setup = working?.setup ?? [];
     // Something unknown is only known as such where the rest of the call works.
     const wrong = listWrongCalls(tool, args).map((call) => ({ ...call, before: call.kind === 'unknown' ? setup : [] }));
-    const own = listOwnAddresses(tool, args).map((changed) => ({ arguments: changed, before: setup }));
-    return { tool, calls: [...wrong, ...own] };
+    const own = [...listOwnAddresses(tool, args), ...listOtherKinds(tool, args, knowledge.files)];
+    return { tool, calls: [...wrong, ...own.map((changed) => ({ arguments: changed, before: setup }))] };
   });
   for (let round = 0; queues.some(({ calls }) => round < calls.length); round += 1) {
     for (const { tool, calls } of queues) {
@@ -78,6 +78,19 @@ function listOwnAddresses({ parameters }: ListedTool, args: JsonObject): JsonObj
   return parameters
     .filter(({ name }) => typeof args[name] === 'string' && namesOfAddresses.test(splitName(name).join(' ')))
     .map(({ name }) => ({ ...args, [name]: localUrl }));
+}
+
+/** Lists calls with a file where a directory worked, and the other way round. */
+function listOtherKinds(tool: ListedTool, args: JsonObject, files: readonly string[]): JsonObject[] {
+  const [file] = files;
+  return tool.parameters.flatMap(({ name }) => {
+    const sent = args[name];
+    const role = findPathRole({ name, tool });
+    if (file === undefined || typeof sent !== 'string' || role === null || role.isMade) return [];
+    const start = sent.startsWith('{{workspace}}') ? '{{workspace}}/' : '';
+    const other = role.isDirectory ? file : file.includes('/') ? file.slice(0, file.indexOf('/')) : '.';
+    return [{ ...args, [name]: other === '.' && start !== '' ? '{{workspace}}' : `${start}${other}` }];
+  });
 }
 
 /** Finds a value of a type that the schema does not allow; undefined if it allows any. */
@@ -129,7 +142,9 @@ export function listUnknown(parameter: Parameter, tool: ListedTool, sent: unknow
     const isAbsolute = JSON.stringify(sent).includes('{{workspace}}');
     const outside = isAbsolute ? `{{outside}}/${fileCanary.name}` : `../outside/${fileCanary.name}`;
     const missing = isAbsolute ? `{{workspace}}/${unknownValues.path}` : unknownValues.path;
-    return [missing, outside].map((path) => (Array.isArray(sent) ? [path] : path));
+    // A path that a call makes need not be there.
+    const isMade = findPathRole({ name: parameter.name, tool })?.isMade === true;
+    return [...(isMade ? [] : [missing]), outside].map((path) => (Array.isArray(sent) ? [path] : path));
   }
   if (isRecord(sent) || (Array.isArray(sent) && isRecord(sent[0]))) {
     const replaced = replaceReference(sent, parameter.name, tool);

@@ -4,7 +4,7 @@ import type { ToolRequest } from '../../model/explored-request.ts';
 import type { ListedTool } from '../inventory.ts';
 import type { Knowledge } from '../knowledge.ts';
 import type { Lab } from '../lab.ts';
-import { chooseDistinct } from '../vocabulary/vocabulary.ts';
+import { chooseDistinct, findPathRole } from '../vocabulary/vocabulary.ts';
 
 /** The means of a phase. */
 export interface PhaseContext {
@@ -37,7 +37,10 @@ export function buildArguments(
     .filter(isTaken)
     .map((parameter) => ({ name: parameter.name, values: knowledge.listValues(tool, parameter, before) }))
     .filter(({ values }) => values[0] !== undefined);
-  return chooseDistinct(members);
+  // What a call reads is there already, and what it makes gets another name.
+  const makes = ({ name }: { name: string }) => Number(findPathRole({ name, tool })?.isMade ?? false);
+  const chosen = chooseDistinct(members.toSorted((a, b) => makes(a) - makes(b)));
+  return Object.fromEntries(members.map(({ name }) => [name, chosen[name]]));
 }
 
 /** Puts a list in an order that the seed decides. */

@@ -119,7 +119,7 @@ export function choosePlace(
 }
 
 /** Finds the argument that names what is there in the workspace; null if there is none. */
-function findPlace(tool: ListedTool, working: JsonObject): { name: string; path: string } | null {
+export function findPlace(tool: ListedTool, working: JsonObject): { name: string; path: string } | null {
   const place = tool.parameters.find(({ name, isRequired }) => {
     const role = findPathRole({ name, tool });
     return isRequired && role !== null && !role.isMade && typeof working[name] === 'string';

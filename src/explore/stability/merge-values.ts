@@ -1,5 +1,6 @@
 import { escapePointerToken } from '../../base/json-pointer.ts';
 import { isJsonEqual, isRecord, tryParseJson } from '../../base/json.ts';
+import { markItems, markLines } from './any-order.ts';
 import { hasVolatileForm, keepsNone, type KeepsPart, maskForms, volatileMark } from './forms.ts';
 
 /** Names of members whose values depend on the machine or the moment. */
@@ -46,14 +47,37 @@ function isReordered(lists: ReadonlyArray<readonly string[]>): boolean {
 function mergeLists(lists: ReadonlyArray<readonly unknown[]>, keeps: KeepsPart): unknown {
   const [first = []] = lists;
   if (lists.some(({ length }) => length !== first.length)) return volatileMark;
-  const keys = lists.map((list) => list.map((item) => maskSizes(JSON.stringify(item))));
-  if (isReordered(keys)) return volatileMark;
-  return first.map((_, index) =>
-    mergeValues(
-      lists.map((list) => list[index]),
-      keeps,
-    ),
-  );
+  const merge = (all: ReadonlyArray<readonly unknown[]>) =>
+    first.map((_, index) =>
+      mergeValues(
+        all.map((list) => list[index]),
+        keeps,
+      ),
+    );
+  if (lists.every((list) => isJsonEqual(list, first))) return merge(lists);
+  const keyed = lists.map((list) => list.map(addKey));
+  if (!isReordered(keyed.map((list) => list.map(({ key }) => key)))) return merge(lists);
+  return markItems(merge(keyed.map((list) => sortByKey(list).map(({ item }) => item))));
+}
+
+interface KeyedItem {
+  item: unknown;
+  key: string;
+}
+
+/** Adds what an item of a list has, apart from sizes and the order of lists in it. */
+const addKey = (item: unknown): KeyedItem => ({ item, key: maskSizes(JSON.stringify(sortLists(item))) });
+
+const sortByKey = (list: readonly KeyedItem[]) => list.toSorted((a, b) => compareTexts(a.key, b.key));
+
+/** Compares two texts by their code units, on each machine alike. */
+const compareTexts = (left: string, right: string) => (left < right ? -1 : left > right ? 1 : 0);
+
+/** Sorts each list within a value, so that two values are equal that differ in the order of these only. */
+function sortLists(value: unknown): unknown {
+  if (Array.isArray(value)) return sortByKey(value.map(addKey)).map(({ item }) => sortLists(item));
+  if (!isRecord(value)) return value;
+  return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, sortLists(member)]));
 }
 
 /** Checks if a document describes a directory, whose size depends on the file system. */
@@ -101,11 +125,16 @@ function mergeTexts(texts: readonly string[], keeps: KeepsPart): string {
   return mergeReordered(masked.map((text) => text.split('\n'))) ?? masked.reduce(mergePair);
 }
 
-/** Merges texts with the same lines in another order: line by line, with a mark around each line that moves. Null for other texts. */
+/**
+ * Merges texts with the same lines in another order. Those that move are sorted, if nothing in them differs; otherwise there is a mark around
+ * each of them. Null for other texts.
+ */
 function mergeReordered(texts: ReadonlyArray<readonly string[]>): string | null {
   const keys = texts.map((lines) => lines.map(maskSizes));
   if (!isReordered(keys)) return null;
   const isMoved = (key: string, index: number) => keys.some((other) => other[index] !== key);
+  const sorted = sortMoved(texts);
+  if (sorted !== null) return markLines(sorted);
   const lines = keys[0]?.map((key, index) => {
     const merged = texts
       .map((text, at) => text[isMoved(key, index) ? (keys[at] ?? []).indexOf(key) : index] ?? '')
@@ -115,6 +144,18 @@ function mergeReordered(texts: ReadonlyArray<readonly string[]>): string | null 
     return isBeside && !merged.endsWith(volatileMark) ? `${merged}${volatileMark}` : merged;
   });
   return lines?.join('\n') ?? null;
+}
+
+/** Sorts the lines from the first to the last one that moves; null if a line differs, or if its place says to which other line it belongs. */
+function sortMoved(texts: ReadonlyArray<readonly string[]>): string[] | null {
+  const [first = []] = texts;
+  if (!texts.every((lines) => isJsonEqual(lines.toSorted(), first.toSorted()))) return null;
+  const isMoved = (line: string, index: number) => texts.some((other) => other[index] !== line);
+  const start = first.findIndex(isMoved);
+  const end = first.findLastIndex(isMoved) + 1;
+  const moved = first.slice(start, end);
+  if (moved.some((line) => /^\s|^$/.test(line) || line.includes(volatileMark))) return null;
+  return [...first.slice(0, start), ...moved.toSorted(compareTexts), ...first.slice(end)];
 }
 
 const tokens = /\{\{any\}\}|[\p{L}\p{N}_]+|\s+|[^\p{L}\p{N}_\s]/gu;

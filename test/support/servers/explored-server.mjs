@@ -4,6 +4,7 @@
  */
 import { appendFileSync, existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { randomUUID } from 'node:crypto';
+import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { DatabaseSync } from 'node:sqlite';
 
@@ -39,6 +40,8 @@ const notes = new Map();
 const books = [];
 const mails = { contacts: [], sent: [] };
 const address = { type: 'string', description: 'An address, such as `ann@example.com`' };
+/** In another order in each process, as a file system or a hash map gives it. */
+const unsorted = ['amber', 'blue', 'coral', 'denim', 'ebony', 'flax', 'green'].toSorted(() => Math.random() - 0.5);
 /** The cards by their names, and the links between them, of each board by its id. */
 const boards = new Map();
 const graph = { people: new Map(), ties: [] };
@@ -453,7 +456,7 @@ const sets = {
     read_text: {
       schema: object({ path: string }),
       hints: reads,
-      call: ({ path }) => (existsSync(path) ? text(readFileSync(path, 'utf8')) : failure('not found')),
+      call: ({ path }) => (isFile(path) ? text(readFileSync(path, 'utf8')) : failure('not found')),
     },
   },
   'leak-stack': { get_report: { hints: reads, call: () => failure(String(new Error('broken').stack)) } },
@@ -636,6 +639,51 @@ const sets = {
       call: () => structured({ people: [...graph.people.values()], ties: graph.ties }),
     },
   },
+  // Files that one tool makes and another one reads, and numbers of what a file has.
+  packs: {
+    pack_file: {
+      schema: object({ path: string, target_pack_file: string }),
+      call: ({ path, target_pack_file: target }) => {
+        if (!isFile(path) || existsSync(target)) return failure('It is no file, or is there already.');
+        writeFileSync(target, `PACK ${readFileSync(path, 'utf8')}`);
+        return text('packed');
+      },
+    },
+    unpack_file: {
+      schema: object({ target_path: string, pack_file: string }),
+      call: ({ target_path: target, pack_file: path }) => {
+        const content = isFile(path) ? readFileSync(path, 'utf8') : '';
+        if (!content.startsWith('PACK ')) return failure('It is no pack.');
+        if (existsSync(target)) return failure(`${target} already exists!`);
+        writeFileSync(target, content.slice(5));
+        return text('unpacked');
+      },
+    },
+    read_end: {
+      hints: reads,
+      schema: object({ path: string, lines: { type: 'integer', minimum: 1 } }),
+      call: ({ path, lines }) => {
+        if (!existsSync(path)) return failure('not found');
+        if (!isFile(path)) return failure('The path must be that of a file.');
+        return text(readFileSync(path, 'utf8').trimEnd().split('\n').slice(-lines).join('\n'));
+      },
+    },
+    find_texts: {
+      hints: reads,
+      schema: object({ path: string, min_bytes: { anyOf: [{ type: 'integer' }, { type: 'null' }] } }, ['path']),
+      call: ({ path, min_bytes: least }) => {
+        if (!existsSync(path)) return failure('not found');
+        if (isFile(path)) return failure('The path must be that of a directory.');
+        const isText = (name) => isFile(join(path, name)) && statSync(join(path, name)).size >= (least ?? 0);
+        return structured({ texts: readdirSync(path).filter(isText).toSorted() });
+      },
+    },
+  },
+  // In each process, they come in another order.
+  unsorted: {
+    list_files: { hints: reads, call: () => text(unsorted.map((name) => `[FILE] ${name}`).join('\n')) },
+    list_colors: { hints: reads, call: () => structured({ count: unsorted.length, colors: unsorted }) },
+  },
   // Each tool takes the id of a board, which the first one makes.
   boards: {
     create_board: {
@@ -733,6 +781,8 @@ const sets = {
 };
 
 const tools = Object.assign({}, ...process.argv.slice(2).map((name) => sets[name]));
+const isFile = (path) => existsSync(path) && statSync(path).isFile();
+
 /** Does something with a board, and answers with what is on it. */
 function onBoard(boardId, change) {
   const board = boards.get(boardId);
