@@ -332,6 +332,7 @@ describe('exploreAndCheck', () => {
         [
           { toolCall: 'list_colors' },
           { assert: { toolResultEquals: { count: 7, colors }, unordered: true, partial: true } },
+          { assert: { toolResultContent: { type: 'text' } } },
         ],
       ]),
     );

@@ -37,6 +37,8 @@ interface ChecksContext {
   before?: Outcome | undefined;
   /** True if the text of the answer only confirms what a reader shows. */
   isConfirmation?: boolean;
+  /** True if the tool has no other case in which it answers first. */
+  isFirst?: boolean;
   /** True if the words of a refusal count, and not only the value, or the subject, that it names. */
   keepsWords?: boolean;
   /** Keeps the text of a file for `toMatchFile`, and returns its path; null if files are not written. */
@@ -63,7 +65,11 @@ export function chooseChecks(step: ObservedStep, context: ChecksContext): JsonOb
   if (request.kind === 'completion') return chooseCompleted(outcome);
   const checks = readsLikeError(outcome)
     ? chooseUnflagged(step, context)
-    : [...chooseResult(outcome, context), ...chooseBlocks(outcome)];
+    : [
+        ...chooseResult(outcome, context),
+        ...(context.isFirst === true ? chooseCopy(outcome) : []),
+        ...chooseBlocks(outcome),
+      ];
   return checks.length === 0 ? [{ toolResultIsError: false }] : checks;
 }
 
@@ -418,6 +424,12 @@ function chooseMimeType({ result: { contents } }: Outcome & { kind: 'result' }):
   const types = new Set(parts.map((part) => (isRecord(part) ? part['mimeType'] : undefined)));
   const [mimeType] = types;
   return types.size === 1 && typeof mimeType === 'string' ? [{ resourceMimeType: mimeType }] : [];
+}
+
+/** Asserts that an answer with structured content has text, too: a host that knows no structured content shows nothing else. */
+function chooseCopy({ result }: Outcome & { kind: 'result' }): JsonObject[] {
+  const hasText = readResultTexts(result).some((text) => text !== '');
+  return isRecord(result['structuredContent']) && hasText ? [{ toolResultContent: { type: 'text' } }] : [];
 }
 
 /** Asserts the first block of another kind than text: an image, a sound, a resource or a link. */

@@ -175,6 +175,9 @@ export function draftSteps(
       isLater: index > 0,
       before: earlier?.observation.outcome,
       isConfirmation: isConfirmation(step),
+      isFirst:
+        index === steps.length - 1 &&
+        pickFeatures(adds, 'tool').some(({ subject }) => subject === nameRequest(step.request)),
       // What is behind a guard refuses the value, too, and names it.
       keepsWords: pickFeatures(adds, 'guard').some((guard) => isGuardedBy(step.request, guard)),
     };
